@@ -1,0 +1,53 @@
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help install test check lint format demo bench schema dist clean fresh
+
+help: ## show what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+install: $(STAMP) ## put everything needed into .venv
+
+test: lint check ## lint, then run all tests
+
+check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
+	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --disable-progress-bar sql
+	$(BIN)/lint-imports --no-logo
+
+format: $(STAMP) ## let ruff format the Python
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+demo: $(STAMP) ## see it work, with a Postgres of its own
+	$(BIN)/python examples/demo.py
+
+bench: $(STAMP) ## measure throughput
+	$(BIN)/python benchmarks/run.py
+
+schema: $(STAMP) ## rewrite sql/postgres/schema.sql
+	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.sql.new
+	mv sql/postgres/schema.sql.new sql/postgres/schema.sql
+
+dist: $(STAMP) ## build the wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean: ## remove what was built, keep .venv
+	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+fresh: clean ## remove .venv too
+	rm -rf $(VENV)
+
+$(STAMP): pyproject.toml
+	@PYTHON=$(PYTHON) sh .ci/venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,10 @@
+with taken as (
+  update floor_queue
+  set is_claimed = true
+  where id = any (array(
+    select id from floor_queue where not is_claimed order by id limit :batch for update skip locked
+  ))
+  returning id, payload
+)
+select coalesce(array_agg(id), '{}') as ids, count(payload) as payloads from taken \gset
+delete from floor_queue where id = any (:ids);

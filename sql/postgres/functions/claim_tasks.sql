@@ -1,0 +1,106 @@
+-- Hands up to `quantity` due tasks to a worker, each under a fresh lease.
+--
+-- Serves the jobs the worker is linked to, or those named by `job_ids`, or those
+-- of `in_room` and `in_category`. Takes from the lane whose head is best by due
+-- time and priority, in order within the lane; a batch may run on into the next
+-- lane. Without a registered worker a claim names its `holder` and a `lease`.
+create function pgjobs.claim_tasks(
+  worker_id uuid default null,
+  quantity integer default 1,
+  lease interval default null,
+  job_ids integer[] default null,
+  in_room text default null,
+  in_category text default null,
+  of_owner text default null,
+  of_project text default null,
+  holder text default null,
+  start boolean default false,
+  remote boolean default false,
+  actor text default null
+)
+returns table (
+  task_id bigint,
+  token uuid,
+  job_id integer,
+  job text,
+  room text,
+  payload jsonb,
+  priority smallint,
+  attempt smallint,
+  max_attempts smallint,
+  created_at timestamptz,
+  claimed_at timestamptz,
+  until timestamptz,
+  submitter text,
+  owner text,
+  project text,
+  tags text[]
+)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_until timestamptz := pgjobs.lease_until(claim_tasks.lease, v_now);
+  v_jobs integer[];
+  v_left integer := claim_tasks.quantity;
+  v_taken integer;
+  v_lane record;
+begin
+  perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
+  v_jobs := pgjobs.claimable_jobs(
+    claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
+  );
+  perform pgjobs.promote_due(v_now);
+  -- The second look ignores the floors: nobody goes home empty-handed because
+  -- of a remembered floor, unless looking has become expensive.
+  for v_look in 1..2 loop
+    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_look = 2) as h loop
+      return query
+      with taken as materialized (
+        select c.ctid as place, c.task_id, c.attempt
+        from pgjobs.ready as c
+        where c.job_id = v_lane.job_id and c.priority = v_lane.priority and c.seq >= v_lane.seq
+          and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
+            select from pgjobs.tasks as t
+            where t.id = c.task_id
+              and t.owner is not distinct from coalesce(claim_tasks.of_owner, t.owner)
+              and t.project is not distinct from coalesce(claim_tasks.of_project, t.project)
+          ))
+        order by c.seq
+        limit v_left
+        for update skip locked
+      ), gone as (
+        delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
+      ), leased as (
+        insert into pgjobs.leases (task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at)
+        select
+          k.task_id, v_lane.job_id, gen_random_uuid(), claim_tasks.worker_id, claim_tasks.holder, k.attempt + 1, v_now,
+          v_until, case when claim_tasks.start then v_now end
+        from taken as k
+        returning task_id, token, attempt
+      )
+      -- A nested loop, so rows come in the order they were taken.
+      select
+        l.task_id, l.token, v_lane.job_id, v_lane.job, t.room, t.payload, t.priority, l.attempt, t.max_attempts,
+        t.created_at, v_now, v_until, t.submitter, t.owner, t.project, t.tags
+      from leased as l
+      join pgjobs.tasks as t on t.id = l.task_id;
+      get diagnostics v_taken = row_count;
+      v_left := v_left - v_taken;
+      exit when v_left = 0;
+    end loop;
+    exit when v_left < claim_tasks.quantity or pgjobs.look_cost() > 20;
+  end loop;
+end
+$$;
+
+comment on function pgjobs.claim_tasks is
+  'Leases due tasks. Example: select * from pgjobs.claim_tasks(holder => ''me'', lease => ''1 min'', in_room => ''@global'')';

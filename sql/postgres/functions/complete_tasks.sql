@@ -1,0 +1,55 @@
+-- Ends tasks successfully. Answers per item: the status, or the problem's SQLSTATE.
+--
+-- An item whose lease has lapsed or passed on changes nothing (PJ007). Completing
+-- again under the same token gets the same answer, so a lost reply can be retried.
+-- With `holder` the lease must also be that holder's, by name or worker id.
+create function pgjobs.complete_tasks(
+  task_ids bigint[], tokens uuid[], results jsonb[] default null, holder text default null
+)
+returns table (task_id bigint, status text, problem text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+begin
+  perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens);
+  perform pgjobs.check_documents(complete_tasks.results, 'result');
+  v_held := pgjobs.lock_leases(complete_tasks.task_ids, complete_tasks.tokens, v_now, complete_tasks.holder);
+  with gone as (
+    delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
+  )
+  insert into pgjobs.outcomes (
+    task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result
+  )
+  select
+    g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at,
+    coalesce(g.started_at, g.claimed_at), v_now,
+    complete_tasks.results[array_position(complete_tasks.task_ids, g.task_id)]
+  from gone as g;
+  if cardinality(v_held) = cardinality(complete_tasks.task_ids) then
+    return query select i.task_id, 'completed', null::text from unnest(complete_tasks.task_ids) as i (task_id);
+    return;
+  end if;
+  return query
+  select
+    i.task_id,
+    o.status,
+    case when o.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(complete_tasks.task_ids, complete_tasks.tokens) as i (task_id, token)
+  left join pgjobs.outcomes as o
+    on o.task_id = i.task_id and o.token = i.token and o.status = 'completed'
+    and (complete_tasks.holder is null or coalesce(o.holder, o.worker_id::text) = complete_tasks.holder);
+end
+$$;
+
+comment on function pgjobs.complete_tasks is
+  'Ends tasks successfully. Example: select * from pgjobs.complete_tasks(array[42], array[''<token>''::uuid], array[''{"ok": true}''::jsonb])';

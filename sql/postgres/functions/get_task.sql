@@ -1,0 +1,21 @@
+-- One task with its payload and result, by number or public id.
+create function pgjobs.get_task(task_id bigint default null, task_uuid uuid default null)
+returns setof pgjobs.task_document
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+begin
+  return query
+  select d.*
+  from pgjobs.task_document as d
+  where d.id = coalesce(get_task.task_id, pgjobs.task_id(get_task.task_uuid));
+  if not found then
+    perform pgjobs.refuse('task-not-found',
+      format('Task %s does not exist', coalesce(get_task.task_id::text, get_task.task_uuid::text)));
+  end if;
+end
+$$;
+
+comment on function pgjobs.get_task is
+  'One task with payload and result. Example: select status, payload, result from pgjobs.get_task(42)';

@@ -1,0 +1,22 @@
+-- Keeps a worker, and every lease that lives by it, alive.
+create function pgjobs.heartbeat_worker(worker_id uuid, actor text default null)
+returns setof pgjobs.workers
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.find_worker(heartbeat_worker.worker_id, heartbeat_worker.actor);
+  return query
+  update pgjobs.workers as w
+  set last_heartbeat_at = pgjobs.now()
+  where w.id = heartbeat_worker.worker_id
+  returning w.*;
+  -- A sweep may have taken it between the look and the update.
+  if not found then
+    perform pgjobs.find_worker(heartbeat_worker.worker_id);
+  end if;
+end
+$$;
+
+comment on function pgjobs.heartbeat_worker is
+  'Keeps a worker alive. Example: select last_heartbeat_at from pgjobs.heartbeat_worker(''<worker id>'')';

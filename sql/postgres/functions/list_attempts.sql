@@ -1,0 +1,34 @@
+-- Every ended attempt of a task, oldest first; the one that settled it last.
+create function pgjobs.list_attempts(task_id bigint)
+returns table (
+  attempt smallint,
+  status text,
+  worker_id uuid,
+  holder text,
+  claimed_at timestamptz,
+  started_at timestamptz,
+  ended_at timestamptz,
+  error text,
+  error_kind text,
+  reason text
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if not exists (select from pgjobs.tasks as t where t.id = list_attempts.task_id) then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', list_attempts.task_id));
+  end if;
+  return query
+  select a.attempt, a.status, a.worker_id, a.holder, a.claimed_at, a.started_at, a.ended_at, a.error, a.error_kind, a.reason
+  from (select h.* from pgjobs.attempts as h where h.task_id = list_attempts.task_id order by h.id) as a
+  union all
+  select o.attempt, o.status, o.worker_id, o.holder, o.claimed_at, o.started_at, o.ended_at, o.error, o.error_kind, o.reason
+  from pgjobs.outcomes as o
+  where o.task_id = list_attempts.task_id;
+end
+$$;
+
+comment on function pgjobs.list_attempts is
+  'Every ended attempt of a task. Example: select attempt, status, error from pgjobs.list_attempts(42)';

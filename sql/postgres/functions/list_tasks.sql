@@ -1,0 +1,43 @@
+-- Tasks, newest first, that fit every filter given. `before` pages by id, which
+-- stays fast at any depth.
+create function pgjobs.list_tasks(
+  room text default null,
+  job text default null,
+  status text default null,
+  owner text default null,
+  project text default null,
+  before bigint default null,
+  page_size integer default 50,
+  page_offset integer default 0
+)
+returns setof pgjobs.task
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job integer;
+begin
+  perform pgjobs.check_page(list_tasks.page_size, list_tasks.page_offset);
+  if list_tasks.status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(list_tasks.status)));
+  end if;
+  if list_tasks.job is not null then
+    v_job := (pgjobs.find_job(list_tasks.job)).id;
+  end if;
+  return query
+  select v.*
+  from pgjobs.task as v
+  where (list_tasks.room is null or v.room = list_tasks.room)
+    and (v_job is null or v.job_id = v_job)
+    and (list_tasks.status is null or v.status = list_tasks.status)
+    and (list_tasks.owner is null or v.owner = list_tasks.owner)
+    and (list_tasks.project is null or v.project = list_tasks.project)
+    and (list_tasks.before is null or v.id < list_tasks.before)
+  order by v.id desc
+  limit list_tasks.page_size offset list_tasks.page_offset;
+end
+$$;
+
+comment on function pgjobs.list_tasks is
+  'Tasks, newest first. Example: select id, job, status, error from pgjobs.list_tasks(status => ''failed'')';

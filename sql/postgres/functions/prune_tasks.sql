@@ -1,0 +1,58 @@
+-- Removes ended tasks that retention no longer keeps, a bounded batch, oldest
+-- first, with their attempts, keys and events. With `dry_run` it only tells
+-- which. `older_than` and `of_status` narrow it for operators.
+create function pgjobs.prune_tasks(
+  of_status text default null,
+  older_than interval default null,
+  of_job text default null,
+  batch integer default 1000,
+  dry_run boolean default false
+)
+returns table (task_id bigint, status text, ended_at timestamptz)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
+  v_settings pgjobs.settings;
+  v_tasks bigint[];
+begin
+  if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 or prune_tasks.older_than < interval '0'
+    or prune_tasks.of_status not in ('completed', 'failed', 'cancelled')
+  then
+    perform pgjobs.refuse('validation-error',
+      'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
+  end if;
+  select s.* into v_settings from pgjobs.settings as s;
+  v_tasks := array(
+    select o.task_id
+    from pgjobs.outcomes as o
+    join pgjobs.jobs as j on j.id = o.job_id
+    where o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
+        case o.status
+          when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
+          else coalesce(j.retain_failed, v_settings.retain_failed)
+        end, interval '0'))
+      and o.status = coalesce(prune_tasks.of_status, o.status)
+      and o.job_id = coalesce(v_job, o.job_id)
+    order by o.task_id
+    limit prune_tasks.batch
+    for update of o skip locked
+  );
+  return query
+  select o.task_id, o.status, o.ended_at from pgjobs.outcomes as o where o.task_id = any (v_tasks) order by o.task_id;
+  if not prune_tasks.dry_run then
+    delete from pgjobs.idempotency_keys as k
+    using pgjobs.tasks as t
+    where t.id = any (v_tasks) and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
+    delete from pgjobs.attempts as a where a.task_id = any (v_tasks);
+    delete from pgjobs.outcomes as o where o.task_id = any (v_tasks);
+    delete from pgjobs.tasks as t where t.id = any (v_tasks);
+  end if;
+end
+$$;
+
+comment on function pgjobs.prune_tasks is
+  'Removes ended tasks. Example: select * from pgjobs.prune_tasks(older_than => ''90 days'', dry_run => true)';

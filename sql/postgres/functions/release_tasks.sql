@@ -1,0 +1,73 @@
+-- Gives leases back unused: no attempt is counted and the task keeps its place
+-- in the lane. With a `delay` it becomes due that much later instead. With
+-- `holder` the lease must also be that holder's.
+create function pgjobs.release_tasks(
+  task_ids bigint[], tokens uuid[], delay interval default null, holder text default null
+)
+returns table (task_id bigint, status text, problem text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+  v_released bigint[];
+  v_job record;
+begin
+  perform pgjobs.check_batch(release_tasks.task_ids, release_tasks.tokens);
+  if release_tasks.delay < interval '0' then
+    perform pgjobs.refuse('validation-error', 'delay must not be negative', format('Got %s.', release_tasks.delay));
+  end if;
+  v_held := pgjobs.lock_leases(release_tasks.task_ids, release_tasks.tokens, v_now, release_tasks.holder);
+  with gone as (
+    delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
+  ), cancelled as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason
+    )
+    select
+      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, v_now,
+      g.cancel_reason
+    from gone as g
+    where g.cancel_requested_at is not null
+  ), back as (
+    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt
+    from gone as g
+    join pgjobs.tasks as t on t.id = g.task_id
+    where g.cancel_requested_at is null
+  ), due as (
+    insert into pgjobs.ready (job_id, priority, seq, task_id, attempt, due_at)
+    select b.job_id, b.priority, b.task_id, b.task_id, b.attempt, v_now from back as b where release_tasks.delay is null
+  ), later as (
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt)
+    select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt
+    from back as b
+    where release_tasks.delay is not null
+  )
+  select array_agg(g.task_id) into v_released from gone as g;
+  for v_job in
+    select t.job_id, count(*) as quantity from pgjobs.tasks as t
+    where t.id = any (v_released) and release_tasks.delay is null group by t.job_id
+  loop
+    perform pgjobs.wake(v_job.job_id, v_job.quantity);
+  end loop;
+  return query
+  select
+    i.task_id,
+    case when r.task_id is not null then coalesce(o.status, 'pending') end,
+    case when r.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(release_tasks.task_ids, release_tasks.tokens) as i (task_id, token)
+  left join unnest(v_released) as r (task_id) on r.task_id = i.task_id
+  left join pgjobs.outcomes as o on o.task_id = i.task_id and o.token = i.token;
+end
+$$;
+
+comment on function pgjobs.release_tasks is
+  'Gives leases back unused. Example: select * from pgjobs.release_tasks(array[42], array[''<token>''::uuid])';

@@ -1,0 +1,22 @@
+-- Soft-deletes a job by hand, under the same conditions as when its last worker
+-- leaves: nobody serves it and nothing waits. Registering it brings it back.
+create function pgjobs.retire_job(job text, actor text default null, reason text default null)
+returns setof pgjobs.job
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(retire_job.job);
+begin
+  if v_job.deleted_at is null and pgjobs.retire_orphans(array[v_job.id], pgjobs.now()) = 0 then
+    perform pgjobs.refuse('job-unavailable', format('Job %s is still in use', v_job.full_name),
+      'It is @internal, a worker serves it, or tasks wait.', 'Archive it instead.');
+  end if;
+  insert into pgjobs.events (at, kind, job_id, room, actor, message)
+  values (pgjobs.now(), 'job_retired', v_job.id, v_job.room, retire_job.actor, retire_job.reason);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+comment on function pgjobs.retire_job is
+  'Soft-deletes a job nobody uses. Example: select * from pgjobs.retire_job(''@global:modifiers:Rotate'')';

@@ -1,0 +1,17 @@
+-- Takes a worker away: its tasks fail or are retried, its links go, and jobs
+-- nobody serves any more are retired. Disconnects and sweeps end here too.
+create function pgjobs.retire_worker(
+  worker_id uuid, actor text default null, is_superuser boolean default false
+)
+returns table (failed integer, retried integer, retired_jobs integer)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.find_worker(retire_worker.worker_id, retire_worker.actor, retire_worker.is_superuser);
+  return query select c.* from pgjobs.cleanup_worker(retire_worker.worker_id, pgjobs.now()) as c;
+end
+$$;
+
+comment on function pgjobs.retire_worker is
+  'Takes a worker away. Example: select * from pgjobs.retire_worker(''<worker id>'')';

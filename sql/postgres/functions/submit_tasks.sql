@@ -1,0 +1,80 @@
+-- Submits one task per payload, all of one job, in the caller's transaction.
+--
+-- A task whose idempotency key was used before is not submitted again: the
+-- answer names the first one, with is_new = false. Rows come in input order.
+create function pgjobs.submit_tasks(
+  job text,
+  payloads jsonb[],
+  room text default null,
+  priority integer default 5,
+  available_at timestamptz default null,
+  delay interval default null,
+  max_attempts integer default null,
+  idempotency_keys text[] default null,
+  submitter text default null,
+  owner text default null,
+  project text default null,
+  tags text[] default null,
+  require_workers boolean default false,
+  cross_room boolean default false
+)
+returns table (task_id bigint, is_new boolean)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
+  v_room text := coalesce(submit_tasks.room, v_job.room);
+  v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
+  v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
+  v_ids bigint[];
+  v_new boolean[];
+begin
+  perform pgjobs.check_submission(
+    v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
+    submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
+  );
+  if submit_tasks.idempotency_keys is not null then
+    select k.ids, k.are_new into v_ids, v_new
+    from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
+  end if;
+  return query
+  with new_tasks as (
+    insert into pgjobs.tasks (
+      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key
+    )
+    overriding system value
+    select
+      coalesce(v_ids[i.place], nextval('pgjobs.tasks_id_seq')), v_job.id, v_room, i.payload, submit_tasks.priority,
+      v_attempts, v_now, submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
+      submit_tasks.idempotency_keys[i.place]
+    from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
+    where v_new is null or v_new[i.place]
+    returning id
+  ), due as (
+    insert into pgjobs.ready (job_id, priority, seq, task_id, due_at)
+    select v_job.id, submit_tasks.priority, n.id, n.id, v_now from new_tasks as n
+    where v_run_at is null or v_run_at <= v_now
+  ), later as (
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
+    select n.id, v_run_at, v_job.id, submit_tasks.priority from new_tasks as n where v_run_at > v_now
+  )
+  select n.id, true from new_tasks as n where v_ids is null
+  union all
+  select k.id, k.is_new from unnest(v_ids, v_new) as k (id, is_new);
+  if v_run_at is null or v_run_at <= v_now then
+    perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
+  end if;
+end
+$$;
+
+comment on function pgjobs.submit_tasks is
+  'Submits many tasks of one job. Example: select * from pgjobs.submit_tasks(''@global:modifiers:Rotate'', array[''{"angle": 90}''::jsonb])';

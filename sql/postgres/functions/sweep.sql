@@ -1,0 +1,38 @@
+-- One pass of upkeep, or one step of it. Safe from many processes at once: each
+-- step takes a bounded batch and passes by what others hold. A step that fails
+-- is reported in `error` and changes nothing; the others go on.
+create function pgjobs.sweep(step text default null, batch integer default 1000)
+returns table (swept text, changed integer, error text)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_now timestamptz := pgjobs.now();
+  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'rollups', 'retention'];
+begin
+  if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
+    perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
+      null, 'Steps: ' || array_to_string(v_steps, ', '));
+  end if;
+  foreach swept in array case when sweep.step is null then v_steps else array[sweep.step] end loop
+    error := null;
+    begin
+      changed := case swept
+        when 'leases' then pgjobs.sweep_leases(v_now, batch)
+        when 'workers' then pgjobs.sweep_workers(v_now, batch)
+        when 'internal' then pgjobs.sweep_internal(v_now, batch)
+        when 'scheduled' then pgjobs.promote_due(v_now, batch)
+        -- One batch size for all steps: a noted ending costs a hundredth of a lease.
+        when 'rollups' then pgjobs.sweep_rollups(v_now, batch * 100)
+        when 'retention' then pgjobs.sweep_retention(v_now, batch)
+      end;
+    exception when others then
+      changed := 0;
+      error := sqlerrm;
+    end;
+    return next;
+  end loop;
+end
+$$;
+
+comment on function pgjobs.sweep is 'One pass of upkeep. Example: select * from pgjobs.sweep()';

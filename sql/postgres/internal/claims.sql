@@ -1,0 +1,179 @@
+-- Refuses claims that cannot be, and counts a claim as a sign of life.
+create function pgjobs.check_claim(
+  worker_id uuid, quantity integer, until timestamptz, holder text, actor text, now timestamptz
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_worker pgjobs.workers;
+begin
+  if quantity is null or quantity not between 1 and 500 then
+    perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
+  end if;
+  if worker_id is null and (until is null or holder is null or holder = '' or length(holder) > 200) then
+    perform pgjobs.refuse('validation-error', 'A claim without a registered worker needs a holder and a lease',
+      null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
+  end if;
+  if worker_id is not null then
+    v_worker := pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
+    update pgjobs.workers as w
+    set last_heartbeat_at = check_claim.now
+    where w.id = v_worker.id
+      and w.last_heartbeat_at < check_claim.now - (select s.worker_timeout / 4 from pgjobs.settings as s);
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_claim is 'Refuses claims that cannot be. Example: see pgjobs.claim_tasks, which calls it first';
+
+-- The jobs a claim may take from. Separate queries, because one with all three
+-- conditions could use no index.
+create function pgjobs.claimable_jobs(
+  worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean
+)
+returns integer[]
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_jobs integer[] := claimable_jobs.job_ids;
+begin
+  if v_jobs is null and in_room is not null then
+    v_jobs := array(
+      select j.id from pgjobs.jobs as j
+      where j.room = in_room and j.category = coalesce(in_category, j.category)
+    );
+  elsif v_jobs is null then
+    v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = claimable_jobs.worker_id);
+  end if;
+  return array(
+    select j.id from pgjobs.jobs as j
+    where j.id = any (v_jobs)
+      and j.paused_at is null and j.archived_at is null and j.deleted_at is null
+      and (j.room <> '@internal' or not remote)
+  );
+end
+$$;
+
+comment on function pgjobs.claimable_jobs is
+  'The jobs a claim may take from. Example: select pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
+
+-- The head of each lane, best first: due time plus a step of `aging` for each
+-- priority. A waiting task's key is fixed and newcomers' keys grow, so an old
+-- task of low priority gets its turn. One index probe per lane.
+create function pgjobs.lane_heads(job_ids integer[], ignore_floors boolean)
+returns table (job_id integer, priority smallint, job text, seq bigint)
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_expires bigint := v_clock + greatest(1000, 20 * pgjobs.look_cost());
+begin
+  return query
+  with looked as materialized (
+    select
+      l.job_id, l.priority, h.seq, h.due_at,
+      case
+        -- An empty lane's floor is the newest number given out: what is still on
+        -- its way may be below it, and is found when the floor expires.
+        when f.floor is null or lane_heads.ignore_floors
+          then pgjobs.floor_set(
+            l.job_id || '_' || l.priority, coalesce(h.seq, (select s.last_value from pgjobs.tasks_id_seq as s)), v_expires
+          )
+        when h.seq > f.floor
+          then pgjobs.floor_set(l.job_id || '_' || l.priority, h.seq, f.expires)
+      end
+    from (
+      select distinct a.job_id, a.priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids)
+    ) as l
+    cross join lateral pgjobs.floor_get(l.job_id || '_' || l.priority, v_clock) as f
+    left join lateral (
+      select r.seq, r.due_at
+      from pgjobs.ready as r
+      where r.job_id = l.job_id and r.priority = l.priority
+        and r.seq >= case when lane_heads.ignore_floors then 0 else coalesce(f.floor, 0) end
+      order by r.seq
+      limit 1
+    ) as h on true
+  )
+  select k.job_id, k.priority, j.full_name, k.seq
+  from looked as k
+  join pgjobs.jobs as j on j.id = k.job_id
+  where k.seq is not null
+  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.seq;
+  perform set_config('pgjobs.look_cost', (pgjobs.clock_ms() - v_clock)::text, false);
+end
+$$;
+
+comment on function pgjobs.lane_heads is
+  'Heads of the lanes of some jobs, best first. Example: select * from pgjobs.lane_heads(array[1], true)';
+
+create function pgjobs.look_cost()
+returns bigint
+language sql stable
+return coalesce(nullif(current_setting('pgjobs.look_cost', true), ''), '0')::bigint;
+
+comment on function pgjobs.look_cost is
+  'Milliseconds the last look at lane heads took in this session. Example: select pgjobs.look_cost()';
+
+-- Moves tasks that have become due into their lanes, a bounded batch in order
+-- of time, and wakes whoever waits for them.
+create function pgjobs.promote_due(now timestamptz, batch integer default 500)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_floor bigint := (select f.floor from pgjobs.floor_get('scheduled', v_clock) as f);
+  v_head timestamptz;
+  v_moved record;
+  v_total integer := 0;
+begin
+  select s.run_at into v_head
+  from pgjobs.scheduled as s
+  where s.run_at >= coalesce(to_timestamp(v_floor / 1000.0), '-infinity')
+  order by s.run_at
+  limit 1;
+  if v_floor is null then
+    perform pgjobs.floor_set(
+      'scheduled', (extract(epoch from least(v_head, promote_due.now)) * 1000)::bigint - 1, v_clock + 1000
+    );
+  end if;
+  if v_head is null or v_head > promote_due.now then
+    return 0;
+  end if;
+  for v_moved in
+    with due as (
+      delete from pgjobs.scheduled as s
+      where s.ctid = any (array(
+        select c.ctid
+        from pgjobs.scheduled as c
+        where c.run_at >= v_head and c.run_at <= promote_due.now
+        order by c.run_at
+        limit promote_due.batch
+        for update skip locked
+      ))
+      returning s.*
+    ), entered as (
+      insert into pgjobs.ready (job_id, priority, seq, task_id, attempt, due_at)
+      select d.job_id, d.priority, nextval('pgjobs.tasks_id_seq'), d.task_id, d.attempt, d.run_at
+      from (select due.* from due order by due.run_at, due.task_id) as d
+      returning job_id
+    )
+    select job_id, count(*) as quantity from entered group by job_id
+  loop
+    perform pgjobs.wake(v_moved.job_id, v_moved.quantity);
+    v_total := v_total + v_moved.quantity;
+  end loop;
+  return v_total;
+end
+$$;
+
+comment on function pgjobs.promote_due is
+  'Moves due tasks from scheduled to ready. Example: select pgjobs.promote_due(pgjobs.now())';

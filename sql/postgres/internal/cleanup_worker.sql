@@ -1,0 +1,44 @@
+-- The one clean-up that DELETE, a lost connection and the sweep share.
+--
+-- Lock order: the worker's row first, then its leases by task. Whoever comes
+-- second finds no worker and nothing to do.
+create function pgjobs.cleanup_worker(worker_id uuid, now timestamptz)
+returns table (failed integer, retried integer, retired_jobs integer)
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_tasks bigint[];
+  v_held tid[];
+  v_jobs integer[];
+begin
+  perform from pgjobs.workers as w where w.id = cleanup_worker.worker_id for update;
+  if not found then
+    return query select 0, 0, 0;
+    return;
+  end if;
+  select array_agg(l.ctid), array_agg(l.task_id)
+  into v_held, v_tasks
+  from (
+    select l.ctid, l.task_id from pgjobs.leases as l
+    where l.worker_id = cleanup_worker.worker_id
+    order by l.task_id
+    for update
+  ) as l;
+  select
+    count(*) filter (where e.status <> 'pending'),
+    count(*) filter (where e.status = 'pending')
+  into failed, retried
+  from pgjobs.end_attempts(
+    v_held, v_tasks, array['Worker disconnected'], array['worker_disconnected'], null, cleanup_worker.now
+  ) as e;
+  v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = cleanup_worker.worker_id);
+  delete from pgjobs.workers as w where w.id = cleanup_worker.worker_id;
+  retired_jobs := pgjobs.retire_orphans(v_jobs, cleanup_worker.now);
+  return next;
+end
+$$;
+
+comment on function pgjobs.cleanup_worker is
+  'Takes a worker and all that hangs on it away. Example: see pgjobs.retire_worker, which checks the caller first';

@@ -1,0 +1,131 @@
+-- Locks the leases an acknowledgement speaks of, those of them that still hold
+-- and, when a holder is named, are that holder's.
+--
+-- Locked in order of task so that two overlapping batches cannot deadlock, and
+-- in a statement of its own: the caller's next statement then sees the versions
+-- that were locked.
+create function pgjobs.lock_leases(task_ids bigint[], tokens uuid[], now timestamptz, holder text default null)
+returns tid[]
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return array(
+    select l.ctid
+    from unnest(lock_leases.task_ids, lock_leases.tokens) as i (task_id, token)
+    join pgjobs.leases as l on l.task_id = i.task_id and l.token = i.token
+    where (l.until is null or l.until > lock_leases.now)
+      and (lock_leases.holder is null or coalesce(l.holder, l.worker_id::text) = lock_leases.holder)
+    order by l.task_id
+    for update of l
+  );
+end
+$$;
+
+comment on function pgjobs.lock_leases is
+  'Locks current leases for an acknowledgement. Example: select pgjobs.lock_leases(array[1], array[gen_random_uuid()], pgjobs.now())';
+
+-- How long to wait before the next attempt. Jitter depends on the task and the
+-- attempt alone, so that it can be predicted.
+create function pgjobs.backoff(
+  task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval
+)
+returns interval
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_seconds double precision := least(
+    extract(epoch from base) * 2.0 ^ least(attempt - 1, 60), extract(epoch from cap)
+  );
+  v_luck double precision := (hashint8extended(task_id, attempt) & 1048575) / 1048576.0;
+begin
+  return make_interval(secs => v_seconds + least(
+    v_seconds * jitter_share * v_luck, coalesce(extract(epoch from jitter_cap) * v_luck, 'infinity')
+  ));
+end
+$$;
+
+comment on function pgjobs.backoff is
+  'Delay after a failed attempt. Example: select pgjobs.backoff(1, 3, ''1 s'', ''1 h'', 0.25, null)';
+
+-- Ends attempts without success: retries what may be retried, fails or cancels
+-- the rest. The leases must be locked. Arrays go by position with `task_ids`; one
+-- of a single entry counts for all.
+create function pgjobs.end_attempts(
+  held tid[], task_ids bigint[], errors text[], kinds text[], retryable boolean[], now timestamptz
+)
+returns table (task_id bigint, status text, run_at timestamptz)
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query
+  with gone as (
+    delete from pgjobs.leases as l where l.ctid = any (end_attempts.held) returning l.*
+  ), judged as (
+    select
+      g.*,
+      t.priority,
+      pgjobs.redact(coalesce(end_attempts.errors[g.place], 'unknown error')) as error,
+      left(end_attempts.kinds[g.place], 200) as kind,
+      case
+        when g.cancel_requested_at is not null then 'cancelled'
+        when coalesce(end_attempts.retryable[g.place], true)
+          and coalesce(p.is_retryable, true)
+          and g.attempt < t.max_attempts
+          and (j.max_age is null or t.created_at > end_attempts.now - j.max_age)
+          then 'pending'
+        else 'failed'
+      end as verdict,
+      end_attempts.now + case
+        when p.kind is null then pgjobs.backoff(g.task_id, g.attempt, j.backoff_base, j.backoff_cap, j.jitter_share, j.jitter_cap)
+        else pgjobs.backoff(g.task_id, g.attempt, p.backoff_base, p.backoff_cap, p.jitter_share, p.jitter_cap)
+      end as again_at
+    from (
+      select
+        l.*,
+        case when cardinality(end_attempts.errors) > 1 then array_position(end_attempts.task_ids, l.task_id) else 1 end as place
+      from gone as l
+    ) as g
+    join pgjobs.tasks as t on t.id = g.task_id
+    join pgjobs.jobs as j on j.id = g.job_id
+    left join pgjobs.error_policies as p on p.job_id = g.job_id and p.kind = end_attempts.kinds[g.place]
+  ), kept as (
+    insert into pgjobs.attempts (
+      task_id, attempt, status, token, worker_id, holder, claimed_at, started_at, ended_at, error, error_kind
+    )
+    select
+      task_id, attempt, 'failed', token, worker_id, holder, claimed_at, started_at, end_attempts.now, error, kind
+    from judged
+    where verdict = 'pending'
+  ), later as (
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error, error_kind)
+    select task_id, again_at, job_id, priority, attempt, error, kind from judged where verdict = 'pending'
+  ), ended as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at,
+      error, error_kind, reason
+    )
+    select
+      task_id, job_id, verdict, attempt, token, worker_id, holder, claimed_at, started_at, end_attempts.now,
+      case when verdict = 'failed' then error end, case when verdict = 'failed' then kind end, cancel_reason
+    from judged
+    where verdict <> 'pending'
+  )
+  select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
+end
+$$;
+
+comment on function pgjobs.end_attempts is
+  'Ends locked leases without success. Example: see pgjobs.fail_tasks, which locks them first';
+
+-- Why an acknowledgement found no lease: the task does not exist, or its lease is lost.
+create function pgjobs.lost_or_unknown(task_id bigint)
+returns text
+language sql stable
+return case when exists (select from pgjobs.tasks as t where t.id = task_id) then 'PJ007' else 'PJ002' end;
+
+comment on function pgjobs.lost_or_unknown is
+  'The problem of an acknowledgement without a lease. Example: select pgjobs.lost_or_unknown(42)';

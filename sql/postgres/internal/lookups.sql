@@ -1,0 +1,70 @@
+-- Finds a job by number, public id or address; refuses what does not exist.
+create function pgjobs.find_job(job text)
+returns pgjobs.jobs
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_job pgjobs.jobs;
+begin
+  if find_job.job ~ '^[0-9]{1,9}$' then
+    select j.* into v_job from pgjobs.jobs as j where j.id = find_job.job::integer;
+  elsif find_job.job ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+    select j.* into v_job from pgjobs.jobs as j where j.uuid = find_job.job::uuid;
+  elsif find_job.job ~ '^[^:]+:[^:]+:.' then
+    select j.* into v_job from pgjobs.jobs as j where j.full_name = find_job.job;
+  else
+    perform pgjobs.refuse('job-not-found', 'Invalid job name format: ' || coalesce(find_job.job, 'null'),
+      null, 'Write room:category:name.');
+  end if;
+  if v_job.id is null then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', find_job.job),
+      null, 'select full_name from pgjobs.list_jobs()');
+  end if;
+  return v_job;
+end
+$$;
+
+comment on function pgjobs.find_job is
+  'A job by number, public id or address. Example: select (pgjobs.find_job(''@global:modifiers:Rotate'')).id';
+
+-- The worker, still registered and, when an actor is named, belonging to them.
+create function pgjobs.find_worker(worker_id uuid, actor text default null, is_superuser boolean default false)
+returns pgjobs.workers
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_worker pgjobs.workers;
+begin
+  select w.* into v_worker from pgjobs.workers as w where w.id = find_worker.worker_id;
+  if v_worker.id is null then
+    perform pgjobs.refuse('worker-not-found', format('Worker %s does not exist', find_worker.worker_id),
+      'It was never registered, was retired, or its heartbeats stopped.', 'Register a new worker.');
+  end if;
+  if find_worker.actor is not null and not find_worker.is_superuser
+    and v_worker.owner is distinct from find_worker.actor
+  then
+    perform pgjobs.refuse('forbidden', format('Worker %s belongs to someone else', find_worker.worker_id));
+  end if;
+  return v_worker;
+end
+$$;
+
+comment on function pgjobs.find_worker is
+  'A registered worker. Example: select pgjobs.find_worker(''00000000-0000-0000-0000-000000000000'')';
+
+create function pgjobs.check_room(room text)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if room is null or (room not in ('@global', '@internal') and (room = '' or room ~ '[@:]' or length(room) > 200)) then
+    perform pgjobs.refuse('invalid-room-id', format('Invalid room: %s', coalesce(quote_literal(left(room, 200)), 'null')),
+      null, 'A room is not empty, has at most 200 characters and neither @ nor a colon; or it is @global or @internal.');
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_room is 'Refuses malformed rooms. Example: select pgjobs.check_room(''lab-7'')';

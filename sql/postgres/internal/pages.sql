@@ -1,0 +1,14 @@
+create function pgjobs.check_page(page_size integer, page_offset integer)
+returns void
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if page_size is null or page_size not between 0 and 500 or page_offset is null or page_offset < 0 then
+    perform pgjobs.refuse('validation-error', 'page_size must be between 0 and 500 and page_offset not negative',
+      format('Got %s and %s.', page_size, page_offset));
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_page is 'Refuses pages that cannot be. Example: select pgjobs.check_page(50, 0)';

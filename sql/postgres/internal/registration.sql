@@ -1,0 +1,58 @@
+-- Every reason to refuse a registration.
+create function pgjobs.check_registration(
+  room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean
+)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.check_room(room);
+  if category is null or category = '' or category ~ ':' or length(category) > 200 then
+    perform pgjobs.refuse('invalid-category', 'A category has 1 to 200 characters and no colon');
+  end if;
+  if name is null or name = '' or length(name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A job''s name has 1 to 200 characters');
+  end if;
+  if actor is not null and not is_superuser and room in ('@global', '@internal') then
+    perform pgjobs.refuse('forbidden', format('Only a superuser may register jobs in %s', room));
+  end if;
+  if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
+    perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
+  end if;
+  if max_attempts not between 1 and 10000 then
+    perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
+  end if;
+  if events not in ('failures', 'full') then
+    perform pgjobs.refuse('validation-error', 'events must be failures or full', format('Got %s.', events));
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_registration is
+  'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
+
+-- Soft-deletes jobs that nobody serves and nothing waits for.
+create function pgjobs.retire_orphans(job_ids integer[], now timestamptz)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_retired integer;
+begin
+  update pgjobs.jobs as j
+  set deleted_at = retire_orphans.now
+  where j.id = any (retire_orphans.job_ids)
+    and j.room <> '@internal'
+    and j.deleted_at is null
+    and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
+    and not exists (select from pgjobs.ready as r where r.job_id = j.id)
+    and not exists (select from pgjobs.scheduled as s where s.job_id = j.id);
+  get diagnostics v_retired = row_count;
+  return v_retired;
+end
+$$;
+
+comment on function pgjobs.retire_orphans is
+  'Soft-deletes jobs without workers and pending tasks. Example: select pgjobs.retire_orphans(array[1], pgjobs.now())';

@@ -1,0 +1,94 @@
+-- Every reason to refuse a submission, before anything is written. Opens the
+-- lane for its priority, which is all it leaves behind.
+create function pgjobs.check_submission(
+  job pgjobs.jobs,
+  payloads jsonb[],
+  room text,
+  priority integer,
+  delay interval,
+  max_attempts integer,
+  idempotency_keys text[],
+  require_workers boolean,
+  cross_room boolean
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.check_room(room);
+  if job.deleted_at is not null
+    or (job.room not in ('@global', '@internal', check_submission.room) and not cross_room)
+  then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', job.full_name),
+      'It was retired, or belongs to another room.');
+  end if;
+  if job.archived_at is not null then
+    perform pgjobs.refuse('job-unavailable', format('Job %s is archived', job.full_name),
+      format('Since %s.', job.archived_at), format('select pgjobs.unarchive_job(%L)', job.full_name));
+  end if;
+  if payloads is null or cardinality(payloads) > 10000 or array_position(payloads, null) is not null then
+    perform pgjobs.refuse('validation-error', 'payloads must be an array of at most 10000 JSON documents, none null');
+  end if;
+  if priority is null or priority not between 1 and 10 then
+    perform pgjobs.refuse('validation-error', 'priority must be between 1 and 10', format('Got %s.', priority));
+  end if;
+  if delay < interval '0' then
+    perform pgjobs.refuse('validation-error', 'delay must not be negative', format('Got %s.', delay));
+  end if;
+  if max_attempts not between 1 and 10000 then
+    perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
+  end if;
+  if cardinality(idempotency_keys) <> cardinality(payloads)
+    or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
+  then
+    perform pgjobs.refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+  end if;
+  if require_workers and not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
+    perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+  end if;
+  perform pgjobs.check_documents(payloads, 'payload');
+  if not exists (
+    select from pgjobs.lanes as l where l.job_id = job.id and l.priority = check_submission.priority
+  ) then
+    insert into pgjobs.lanes (job_id, priority) values (job.id, check_submission.priority);
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_submission is
+  'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
+
+-- Task ids for a batch with idempotency keys: a fresh one for a new key, the
+-- first task's for a known one, and none for an item without a key.
+--
+-- `do update` rather than `do nothing`: only it returns the row a concurrent
+-- submitter has just committed. Keys go in order, so that batches cannot deadlock.
+create function pgjobs.draw_ids(job_id integer, keys text[], out ids bigint[], out are_new boolean[])
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  with drawn as (
+    insert into pgjobs.idempotency_keys as k (job_id, key, task_id)
+    select draw_ids.job_id, d.key, nextval('pgjobs.tasks_id_seq')
+    from (select distinct u.key from unnest(draw_ids.keys) as u (key) where u.key is not null order by u.key) as d
+    on conflict (job_id, key) do update set task_id = k.task_id
+    returning k.key, k.task_id, k.xmax = 0 as is_new
+  ), numbered as (
+    select
+      i.place,
+      coalesce(d.task_id, case when i.key is null then nextval('pgjobs.tasks_id_seq') end) as id,
+      i.key is null or (d.is_new and row_number() over (partition by i.key order by i.place) = 1) as is_new
+    from unnest(draw_ids.keys) with ordinality as i (key, place)
+    left join drawn as d on d.key = i.key
+  )
+  select array_agg(n.id order by n.place), array_agg(n.is_new order by n.place)
+  into draw_ids.ids, draw_ids.are_new
+  from numbered as n;
+end
+$$;
+
+comment on function pgjobs.draw_ids is
+  'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';

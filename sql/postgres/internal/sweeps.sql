@@ -1,0 +1,117 @@
+-- Ends lapsed leases, and leases whose worker is gone: a claim can still be in
+-- flight while its worker is cleaned up.
+create function pgjobs.sweep_leases(now timestamptz, batch integer)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_held tid[];
+  v_tasks bigint[];
+begin
+  select array_agg(l.ctid), array_agg(l.task_id)
+  into v_held, v_tasks
+  from (
+    select l.ctid, l.task_id
+    from pgjobs.leases as l
+    where l.until <= sweep_leases.now
+      or (l.worker_id is not null and not exists (select from pgjobs.workers as w where w.id = l.worker_id))
+    order by l.task_id
+    limit sweep_leases.batch
+    for update skip locked
+  ) as l;
+  perform pgjobs.end_attempts(
+    v_held, v_tasks, array['lease_expired'], array['lease_expired'], null, sweep_leases.now
+  );
+  return coalesce(cardinality(v_tasks), 0);
+end
+$$;
+
+comment on function pgjobs.sweep_leases is 'Ends lapsed leases. Example: select pgjobs.sweep_leases(pgjobs.now(), 1000)';
+
+-- Cleans up workers whose heartbeats stopped. The row is locked before it is
+-- judged, so a heartbeat that came first keeps its worker.
+create function pgjobs.sweep_workers(now timestamptz, batch integer)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_worker uuid;
+  v_swept integer := 0;
+begin
+  for v_worker in
+    select w.id
+    from pgjobs.workers as w
+    where w.last_heartbeat_at < sweep_workers.now - (select s.worker_timeout from pgjobs.settings as s)
+    order by w.id
+    limit least(sweep_workers.batch, 100)
+    for update skip locked
+  loop
+    perform from pgjobs.cleanup_worker(v_worker, sweep_workers.now);
+    v_swept := v_swept + 1;
+  end loop;
+  return v_swept;
+end
+$$;
+
+comment on function pgjobs.sweep_workers is 'Cleans up silent workers. Example: select pgjobs.sweep_workers(pgjobs.now(), 100)';
+
+-- Fails @internal tasks that are claimed or running for too long, measured from
+-- their start or, never started, from their submission.
+create function pgjobs.sweep_internal(now timestamptz, batch integer)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_held tid[];
+  v_tasks bigint[];
+begin
+  select array_agg(l.ctid), array_agg(l.task_id)
+  into v_held, v_tasks
+  from (
+    select l.ctid, l.task_id
+    from pgjobs.leases as l
+    join pgjobs.jobs as j on j.id = l.job_id and j.room = '@internal'
+    join pgjobs.tasks as t on t.id = l.task_id
+    where coalesce(l.started_at, t.created_at) < sweep_internal.now - (select s.internal_timeout from pgjobs.settings as s)
+    order by l.task_id
+    limit sweep_internal.batch
+    for update of l skip locked
+  ) as l;
+  perform pgjobs.end_attempts(
+    v_held, v_tasks, array['Internal worker timeout'], array['internal_timeout'], array[false], sweep_internal.now
+  );
+  return coalesce(cardinality(v_tasks), 0);
+end
+$$;
+
+comment on function pgjobs.sweep_internal is
+  'Fails stuck @internal tasks. Example: select pgjobs.sweep_internal(pgjobs.now(), 1000)';
+
+-- Removes what retention no longer keeps, and marks nobody came back for.
+create function pgjobs.sweep_retention(now timestamptz, batch integer)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_pruned integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
+begin
+  delete from pgjobs.events as e
+  where (e.xid, e.id) = any (array(
+    select row(o.xid, o.id)
+    from pgjobs.events as o
+    where o.at < sweep_retention.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s)
+    order by o.xid, o.id
+    limit sweep_retention.batch
+  ));
+  delete from pgjobs.waiting as w where w.since < sweep_retention.now - interval '10 minutes';
+  delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
+  return v_pruned;
+end
+$$;
+
+comment on function pgjobs.sweep_retention is
+  'Removes what is no longer kept. Example: select pgjobs.sweep_retention(pgjobs.now(), 1000)';

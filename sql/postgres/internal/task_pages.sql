@@ -1,0 +1,183 @@
+-- How many rows a list looks at before it says "at least so many".
+create function pgjobs.last_counted_row()
+returns integer
+language sql immutable
+return 10000;
+
+comment on function pgjobs.last_counted_row is
+  'Totals are exact up to here. Example: select pgjobs.last_counted_row()';
+
+-- Numbers of the room's newest tasks of these jobs, at most `wanted`.
+create function pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return query
+  select n.id
+  from unnest(newest_tasks.job_ids) as j (id)
+  cross join lateral (
+    select t.id
+    from pgjobs.tasks as t
+    where t.room = newest_tasks.room and t.job_id = j.id and t.id < newest_tasks.before
+    order by t.id desc
+    limit newest_tasks.wanted
+  ) as n
+  order by n.id desc
+  limit newest_tasks.wanted;
+end
+$$;
+
+comment on function pgjobs.newest_tasks is
+  'Numbers of a room''s newest tasks. Example: select * from pgjobs.newest_tasks(''lab-7'', array[1], 1000, 50)';
+
+-- The same for ended tasks of one status. Either walks the room's tasks and
+-- looks for outcomes or walks the outcomes and looks for the room, whichever
+-- found more in a sample of the newest: each alone can be hopeless.
+create function pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_sample constant integer := 500;
+  v_in_room integer;
+  v_ended integer;
+begin
+  select count(*), count(o.task_id)
+  into v_in_room, v_ended
+  from pgjobs.newest_tasks(newest_ended.room, newest_ended.job_ids, newest_ended.before, v_sample) as n (id)
+  left join pgjobs.outcomes as o on o.task_id = n.id and o.status = newest_ended.status;
+  if v_in_room < v_sample or v_ended >= (
+    select count(t.id)
+    from (
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = newest_ended.status and o.task_id < newest_ended.before
+      order by o.task_id desc
+      limit v_sample
+    ) as n
+    left join pgjobs.tasks as t
+      on t.id = n.task_id and t.room = newest_ended.room and t.job_id = any (newest_ended.job_ids)
+  ) then
+    return query
+    select e.id
+    from unnest(newest_ended.job_ids) as j (id)
+    cross join lateral (
+      select t.id
+      from pgjobs.tasks as t
+      join pgjobs.outcomes as o on o.task_id = t.id and o.status = newest_ended.status
+      where t.room = newest_ended.room and t.job_id = j.id and t.id < newest_ended.before
+      order by t.id desc
+      limit newest_ended.wanted
+    ) as e
+    order by e.id desc
+    limit newest_ended.wanted;
+  else
+    return query
+    select o.task_id
+    from pgjobs.outcomes as o
+    join pgjobs.tasks as t
+      on t.id = o.task_id and t.room = newest_ended.room and t.job_id = any (newest_ended.job_ids)
+    where o.status = newest_ended.status and o.task_id < newest_ended.before
+    order by o.task_id desc
+    limit newest_ended.wanted;
+  end if;
+end
+$$;
+
+comment on function pgjobs.newest_ended is
+  'Numbers of a room''s newest ended tasks. Example: select * from pgjobs.newest_ended(''lab-7'', array[1], ''failed'', 1000, 50)';
+
+-- The same for pending tasks: of a job with few, all of them; of a job with a
+-- backlog the newest tasks, most of which are it.
+create function pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_few integer := greatest(20000 / greatest(cardinality(job_ids), 1), 50);
+  v_backlogs integer[];
+begin
+  v_backlogs := array(
+    select j.id
+    from unnest(newest_pending.job_ids) as j (id)
+    where (select count(*) from (select from pgjobs.ready as r where r.job_id = j.id limit v_few + 1) as f) > v_few
+  );
+  if (select count(*) from (select from pgjobs.scheduled limit 20001) as f) > 20000 then
+    v_backlogs := newest_pending.job_ids;
+  end if;
+  return query
+  with few as (
+    select r.task_id from pgjobs.ready as r
+    where r.job_id = any (newest_pending.job_ids) and not r.job_id = any (v_backlogs)
+    union all
+    select s.task_id from pgjobs.scheduled as s
+    where s.job_id = any (newest_pending.job_ids) and not s.job_id = any (v_backlogs)
+  )
+  select p.id
+  from (
+    select t.id from few as f
+    join pgjobs.tasks as t on t.id = f.task_id and t.room = newest_pending.room
+    where t.id < newest_pending.before
+    union all
+    select n.id
+    from unnest(v_backlogs) as j (id)
+    cross join lateral (
+      select t.id
+      from pgjobs.tasks as t
+      where t.room = newest_pending.room and t.job_id = j.id and t.id < newest_pending.before
+        and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
+        and not exists (select from pgjobs.leases as l where l.task_id = t.id)
+        and not exists (select from pgjobs.ignored as i where i.task_id = t.id)
+      order by t.id desc
+      limit newest_pending.wanted
+    ) as n
+  ) as p
+  order by p.id desc
+  limit newest_pending.wanted;
+end
+$$;
+
+comment on function pgjobs.newest_pending is
+  'Numbers of a room''s newest pending tasks. Example: select * from pgjobs.newest_pending(''lab-7'', array[1], 1000, 50)';
+
+-- Numbers of a room's newest tasks of some status, or of any.
+create function pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_before bigint := coalesce(before, 9223372036854775807);
+begin
+  if status is null then
+    return query select n.id from pgjobs.newest_tasks(room, job_ids, v_before, wanted) as n (id);
+  elsif status in ('completed', 'failed', 'cancelled') then
+    return query select n.id from pgjobs.newest_ended(room, job_ids, status, v_before, wanted) as n (id);
+  elsif status = 'pending' then
+    return query select n.id from pgjobs.newest_pending(room, job_ids, v_before, wanted) as n (id);
+  else
+    return query
+    select t.id
+    from (
+      select l.task_id, l.job_id, case when l.started_at is null then 'claimed' else 'running' end as status
+      from pgjobs.leases as l
+      union all
+      select i.task_id, i.job_id, 'ignored' from pgjobs.ignored as i
+    ) as h
+    join pgjobs.tasks as t on t.id = h.task_id and t.room = page_of_tasks.room and t.id < v_before
+    where h.job_id = any (page_of_tasks.job_ids) and h.status = page_of_tasks.status
+    order by t.id desc
+    limit wanted;
+  end if;
+end
+$$;
+
+comment on function pgjobs.page_of_tasks is
+  'Numbers of a room''s newest tasks of a status. Example: select * from pgjobs.page_of_tasks(''lab-7'', array[1], ''failed'', null, 50)';

@@ -1,0 +1,157 @@
+create function pgjobs.refuse_direct_change()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.refuse('direct-change', format('%s on %s is refused (%s)', tg_op, tg_table_name, tg_name),
+    'Rows are changed by verbs only, and some never.', 'select * from pgjobs.help()');
+  return null;
+end
+$$;
+
+comment on function pgjobs.refuse_direct_change is 'Trigger: refuses changes that no verb makes. Example: update pgjobs.tasks set priority = 1';
+
+create function pgjobs.announce_submitted()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  -- Most queues have no such job, and this look costs less than touching the rows.
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status)
+  select n.created_at, 'submitted', n.id, n.job_id, n.room, 'pending'
+  from new_rows as n
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full';
+  return null;
+end
+$$;
+
+comment on function pgjobs.announce_submitted is 'Trigger: records submitted tasks of jobs that ask for full events. Example: fires on insert into pgjobs.tasks';
+
+-- First entries are announced by their submission already.
+create function pgjobs.announce_ready()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status)
+  select pgjobs.now(), case when n.seq = n.task_id then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
+  from new_rows as n
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
+  join pgjobs.tasks as t on t.id = n.task_id and t.created_at <> n.due_at;
+  return null;
+end
+$$;
+
+comment on function pgjobs.announce_ready is 'Trigger: records tasks that come back into line. Example: fires on insert into pgjobs.ready';
+
+-- Failed attempts that will be retried, as events and for the rollups.
+create function pgjobs.announce_scheduled()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if not exists (select from new_rows as n where n.error is not null) then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status, message, fields)
+  select
+    pgjobs.now(), 'retrying', n.task_id, n.job_id, t.room, 'pending', left(n.error, 500),
+    jsonb_build_object('attempt', n.attempt, 'run_at', n.run_at, 'error_kind', n.error_kind)
+  from new_rows as n
+  join pgjobs.tasks as t on t.id = n.task_id
+  where n.error is not null;
+  insert into pgjobs.uncounted (job_id, measure, task_ids)
+  select n.job_id, 'retried', array_agg(n.task_id) from new_rows as n where n.error is not null group by n.job_id;
+  return null;
+end
+$$;
+
+comment on function pgjobs.announce_scheduled is 'Trigger: records failed attempts that will be retried. Example: fires on insert into pgjobs.scheduled';
+
+create function pgjobs.announce_claimed()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id)
+  select
+    n.claimed_at, case when n.started_at is null then 'claimed' else 'started' end, n.task_id, n.job_id, t.room,
+    case when n.started_at is null then 'claimed' else 'running' end, n.worker_id
+  from new_rows as n
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
+  join pgjobs.tasks as t on t.id = n.task_id;
+  return null;
+end
+$$;
+
+comment on function pgjobs.announce_claimed is 'Trigger: records new leases of jobs that ask for full events. Example: fires on insert into pgjobs.leases';
+
+create function pgjobs.announce_started()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id)
+  select n.started_at, 'started', n.task_id, n.job_id, t.room, 'running', n.worker_id
+  from new_rows as n
+  join old_rows as o on o.task_id = n.task_id and o.started_at is null and n.started_at is not null
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
+  join pgjobs.tasks as t on t.id = n.task_id;
+  return null;
+end
+$$;
+
+comment on function pgjobs.announce_started is 'Trigger: records started tasks of jobs that ask for full events. Example: fires on update of pgjobs.leases';
+
+-- Failures and cancellations are always recorded, every ending is noted for the
+-- rollups, and whoever watches a task is told.
+create function pgjobs.announce_ended()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_task bigint;
+begin
+  if exists (select from pgjobs.jobs as j where j.events = 'full')
+    or exists (select from new_rows as n where n.status <> 'completed')
+  then
+    insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id, actor, message)
+    select
+      n.ended_at, n.status, n.task_id, n.job_id, t.room, n.status, n.worker_id, n.actor,
+      left(coalesce(n.error, n.reason), 500)
+    from new_rows as n
+    join pgjobs.jobs as j on j.id = n.job_id and (j.events = 'full' or n.status <> 'completed')
+    join pgjobs.tasks as t on t.id = n.task_id;
+  end if;
+  -- Reading the sequence costs the same however many dead marks there are.
+  if (select s.last_value from pgjobs.watched_until as s) >= extract(epoch from clock_timestamp()) then
+    for v_task in
+      delete from pgjobs.watched as w using new_rows as n where w.task_id = n.task_id returning w.task_id
+    loop
+      perform pg_notify('pgjobs.ended', v_task::text);
+    end loop;
+  end if;
+  return null;
+end
+$$;
+
+comment on function pgjobs.announce_ended is 'Trigger: records endings and wakes watchers. Example: fires on insert into pgjobs.outcomes';

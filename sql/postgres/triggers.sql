@@ -1,0 +1,58 @@
+-- Guards. Rows change through verbs only, from psql as from anywhere: verbs run
+-- under a search_path that is nobody else's, and a statement without it is refused.
+-- The condition is judged once per statement and calls no function.
+do $$
+declare
+  v_table text;
+begin
+  foreach v_table in array array[
+    'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events'
+  ] loop
+    execute format(
+      'create trigger only_verbs_change_rows before insert or update or delete on pgjobs.%1$I for each statement '
+      'when (current_setting(''search_path'') <> ''pg_catalog, pgjobs, pg_temp'') '
+      'execute function pgjobs.refuse_direct_change()', v_table
+    );
+    execute format(
+      'create trigger nothing_is_truncated before truncate on pgjobs.%1$I for each statement '
+      'execute function pgjobs.refuse_direct_change()', v_table
+    );
+  end loop;
+end
+$$;
+
+-- What is written once stays as it is, whoever asks.
+create trigger bodies_never_change before update on pgjobs.tasks
+for each row execute function pgjobs.refuse_direct_change();
+create trigger outcomes_never_change before update on pgjobs.outcomes
+for each row execute function pgjobs.refuse_direct_change();
+create trigger history_never_changes before update on pgjobs.attempts
+for each row execute function pgjobs.refuse_direct_change();
+create trigger events_never_change before update on pgjobs.events
+for each row execute function pgjobs.refuse_direct_change();
+
+-- A lease keeps its task, token, attempt and holder; it is never shortened and starts once.
+create trigger leases_keep_their_token before update on pgjobs.leases
+for each row
+when (
+  (new.task_id, new.job_id, new.token, new.attempt) <> (old.task_id, old.job_id, old.token, old.attempt)
+  or (new.worker_id, new.holder, new.claimed_at) is distinct from (old.worker_id, old.holder, old.claimed_at)
+  or (new.until is null) <> (old.until is null)
+  or new.until < old.until
+  or (old.started_at is not null and new.started_at is distinct from old.started_at)
+)
+execute function pgjobs.refuse_direct_change();
+
+-- Announcements: one statement-level trigger per fact, so that a batch costs one call.
+create trigger submitted after insert on pgjobs.tasks
+referencing new table as new_rows for each statement execute function pgjobs.announce_submitted();
+create trigger returned after insert on pgjobs.ready
+referencing new table as new_rows for each statement execute function pgjobs.announce_ready();
+create trigger backing_off after insert on pgjobs.scheduled
+referencing new table as new_rows for each statement execute function pgjobs.announce_scheduled();
+create trigger claimed after insert on pgjobs.leases
+referencing new table as new_rows for each statement execute function pgjobs.announce_claimed();
+create trigger started after update on pgjobs.leases
+referencing old table as old_rows new table as new_rows for each statement execute function pgjobs.announce_started();
+create trigger ended after insert on pgjobs.outcomes
+referencing new table as new_rows for each statement execute function pgjobs.announce_ended();

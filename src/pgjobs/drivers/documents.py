@@ -1,0 +1,26 @@
+"""JSON on its way into the database, refused here when it cannot be stored."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from pgjobs.errors import PayloadInvalid
+
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def encode(value: Any) -> str:
+    """JSON text of a value; refuses NaN, NUL, lone surrogates and what JSON cannot hold."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PayloadInvalid("Not a JSON document", detail=str(error)) from error
+    if _NUL.search(text):
+        raise PayloadInvalid("A JSON document must not contain NUL characters")
+    return text
+
+
+decode = json.loads

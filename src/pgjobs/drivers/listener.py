@@ -1,0 +1,117 @@
+"""One LISTEN connection per process: it reconnects by itself and tests itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+
+from pgjobs.drivers import Wake
+
+log = logging.getLogger("pgjobs.listener")
+
+FAILURES = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
+
+
+class Listener:
+    """Passes notifications on to whoever subscribed. After a gap everybody is woken with an empty payload."""
+
+    def __init__(
+        self, connect: Callable[[], Awaitable[Any]], schema: str, *, self_test_seconds: float = 30.0
+    ) -> None:
+        self._connect = connect
+        self._schema = schema
+        self._self_test_seconds = self_test_seconds
+        self._subscribers: dict[str, set[Wake]] = {}
+        self._wanted = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._echo = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._connection: Any = None
+
+    async def subscribe(self, channel: str, wake: Wake) -> Callable[[], None]:
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="pgjobs listener")
+        wakes = self._subscribers.setdefault(channel, set())
+        if not wakes:
+            self._ready.clear()
+            self._wanted.set()
+        wakes.add(wake)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ready.wait(), 5)
+        return lambda: wakes.discard(wake)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self._ready.is_set()
+
+    async def _run(self) -> None:
+        delay = 0.1
+        while True:
+            try:
+                await self._serve()
+            except FAILURES as error:
+                log.warning("listener lost its connection: %s", type(error).__name__)
+            self._ready.clear()
+            await asyncio.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311
+            delay = min(delay * 2, 5.0) if self._connection is None else 0.1
+            self._connection = None
+
+    async def _serve(self) -> None:
+        connection = await self._connect()
+        self._connection = connection
+        lost = asyncio.Event()
+        connection.add_termination_listener(lambda _: lost.set())
+        try:
+            listened: set[str] = set()
+            await connection.add_listener(f"{self._schema}.echo", lambda *_: self._echo.set())
+            while not lost.is_set():
+                self._wanted.clear()
+                for channel in set(self._subscribers) - listened:
+                    await connection.add_listener(f"{self._schema}.{channel}", self._pass_on)
+                    listened.add(channel)
+                if not self._ready.is_set():
+                    self._ready.set()
+                    self._wake_all()
+                await self._idle(connection, lost)
+        finally:
+            if not connection.is_closed():
+                connection.terminate()
+
+    async def _idle(self, connection: Any, lost: asyncio.Event) -> None:
+        """Until somebody subscribes anew, the connection goes, or it is time to test it."""
+        waits = [asyncio.ensure_future(self._wanted.wait()), asyncio.ensure_future(lost.wait())]
+        try:
+            done, _ = await asyncio.wait(
+                waits, timeout=self._self_test_seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            for wait in waits:
+                wait.cancel()
+        if not done:
+            # A connection can be dead without anybody having said so.
+            self._echo.clear()
+            async with asyncio.timeout(5):
+                await connection.execute(f'notify "{self._schema}.echo"')
+                await self._echo.wait()
+
+    def _pass_on(self, _connection: Any, _pid: int, channel: str, payload: Any) -> None:
+        for wake in list(self._subscribers.get(channel.partition(".")[2], ())):
+            wake(str(payload))
+
+    def _wake_all(self) -> None:
+        for wakes in self._subscribers.values():
+            for wake in list(wakes):
+                wake("")

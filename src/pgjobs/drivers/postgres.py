@@ -1,0 +1,167 @@
+"""Postgres through asyncpg: a pool for verbs, one connection for notifications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Self, cast
+
+import asyncpg
+
+from pgjobs.drivers import Row, Wake
+from pgjobs.drivers.documents import decode
+from pgjobs.drivers.listener import Listener
+from pgjobs.drivers.migrations import migrate, read_release, require_current
+from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
+from pgjobs.errors import InvalidArgument
+from pgjobs.settings import Settings
+
+
+class PostgresDriver:
+    """Calls verbs over a pool.
+
+    `is_pooled` is for a transaction-mode pooler such as PgBouncer in front of the
+    database: no prepared statement outlives its transaction. Notifications need a
+    session of their own, so `listen_url` should then go past the pooler.
+    """
+
+    def __init__(
+        self, pool: Any, *, schema: str = "pgjobs", is_pooled: bool = False, listener: Listener | None = None
+    ) -> None:
+        self.pool = pool
+        self.schema = schema
+        self._is_pooled = is_pooled
+        self._listener = listener
+
+    @classmethod
+    async def connect(
+        cls,
+        url: str,
+        *,
+        schema: str = "pgjobs",
+        min_size: int | None = None,
+        max_size: int | None = None,
+        is_pooled: bool = False,
+        listen_url: str | None = None,
+        **options: Any,
+    ) -> Self:
+        settings = Settings(database_url=url, database_schema=schema)
+        dsn = settings.url()
+        if is_pooled:
+            options.setdefault("statement_cache_size", 0)
+        pool = await asyncpg.create_pool(
+            dsn,
+            min_size=settings.pool_min_size if min_size is None else min_size,
+            max_size=settings.pool_max_size if max_size is None else max_size,
+            # Claims keep their scan floors in session settings, which the usual reset would clear.
+            reset=_keep_session,
+            **options,
+        )
+        listen_dsn = Settings(database_url=listen_url).url() if listen_url else dsn
+        return cls(
+            pool,
+            schema=settings.database_schema,
+            is_pooled=is_pooled,
+            listener=Listener(lambda: asyncpg.connect(listen_dsn, timeout=10), settings.database_schema),
+        )
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        async with self._connection() as connection:
+            return await call(connection, self.schema, verb, arguments)
+
+    @asynccontextmanager
+    async def _connection(self) -> Any:
+        async with self.pool.acquire() as connection:
+            if self._is_pooled:
+                async with connection.transaction():
+                    yield connection
+            else:
+                yield connection
+
+    async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
+        assert self._listener is not None
+        return await self._listener.subscribe(channel, wake)
+
+    async def migrate(self) -> None:
+        settings = Settings(database_schema=self.schema)
+        release = read_release(self.schema, settings.role_prefix, roles=settings.manage_roles)
+        async with self.pool.acquire() as connection:
+            await migrate(connection, release)
+
+    async def require_current(self) -> None:
+        """Refuses to go on with a database that was not migrated."""
+        async with self._connection() as connection:
+            await require_current(connection, read_release(self.schema))
+
+    async def close(self) -> None:
+        if self._listener is not None:
+            await self._listener.close()
+        await self.pool.close()
+
+
+class BoundDriver:
+    """Calls verbs on the caller's own connection, so in the caller's transaction."""
+
+    def __init__(self, connection: Any, *, schema: str = "pgjobs") -> None:
+        self.connection = connection
+        self.schema = schema
+        self._decodes_itself: bool | None = None
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        if self._decodes_itself is None:
+            # The caller may have set a codec for jsonb; a JSON string tells.
+            self._decodes_itself = await self.connection.fetchval("select '\"\"'::jsonb") == ""
+        return await call(self.connection, self.schema, verb, arguments, decodes_itself=self._decodes_itself)
+
+    async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
+        raise InvalidArgument(
+            "A queue bound to a connection cannot listen", hint="Wait on the unbound queue."
+        )
+
+    async def migrate(self) -> None:
+        await migrate(self.connection, read_release(self.schema))
+
+    async def close(self) -> None:
+        """The connection is the caller's."""
+
+
+async def call(
+    connection: Any, schema: str, verb: str, arguments: dict[str, Any], *, decodes_itself: bool = False
+) -> Sequence[Row]:
+    """One verb on one connection."""
+    given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
+    text = call_text(schema, verb, tuple(given), _numbered)
+    with errors_translated():
+        rows = await connection.fetch(text, *given.values())
+    columns = DOCUMENT_COLUMNS.intersection(rows[0].keys()) if rows else None
+    if not columns or decodes_itself:
+        return cast("Sequence[Row]", rows)
+    return [_decoded(row, columns) for row in rows]
+
+
+@contextmanager
+def errors_translated() -> Iterator[None]:
+    """Turns what Postgres and asyncpg refuse into this package's errors."""
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        translated = problem_of(error.sqlstate, str(error.args[0]), error.detail, error.hint)
+        if translated is None:
+            raise
+        raise translated from error
+
+
+def _decoded(row: Any, columns: frozenset[str]) -> Row:
+    plain = dict(row)
+    for name in columns:
+        if plain[name] is not None:
+            plain[name] = decode(plain[name])
+    return plain
+
+
+def _numbered(place: int) -> str:
+    return f"${place}"
+
+
+async def _keep_session(_connection: Any) -> None:
+    """Verbs leave nothing behind that a reset would have to clear."""

@@ -1,0 +1,115 @@
+"""Postgres through psycopg, for callers without an event loop and for psycopg transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import psycopg
+from psycopg.rows import dict_row
+
+from pgjobs.drivers import Driver, Row, Wake
+from pgjobs.drivers.statements import call_text, encoded, problem_of
+from pgjobs.errors import InvalidArgument
+from pgjobs.settings import Settings
+
+
+class SyncDriver:
+    """Calls verbs over a psycopg pool. `call` blocks and never awaits, so it needs no event loop."""
+
+    def __init__(self, pool: Any, *, schema: str = "pgjobs") -> None:
+        self.pool = pool
+        self.schema = schema
+
+    @classmethod
+    def connect(
+        cls, url: str, *, schema: str = "pgjobs", max_size: int | None = None, **options: Any
+    ) -> Self:
+        from psycopg_pool import ConnectionPool
+
+        settings = Settings(database_url=url, database_schema=schema)
+        pool = ConnectionPool(
+            settings.url(),
+            min_size=0,
+            max_size=max_size or settings.pool_max_size,
+            kwargs={"autocommit": True, **options},
+            open=True,
+        )
+        return cls(pool, schema=settings.database_schema)
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        with self.pool.connection() as connection:
+            return call(connection, self.schema, verb, arguments)
+
+    async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
+        raise InvalidArgument(
+            "A synchronous queue cannot listen", hint="Use wait_for, or the asynchronous Queue."
+        )
+
+    async def migrate(self) -> None:
+        raise InvalidArgument("A synchronous queue does not migrate", hint="Run: pgjobs migrate")
+
+    async def close(self) -> None:
+        self.pool.close()
+
+
+class BoundSyncDriver(SyncDriver):
+    """Calls verbs on the caller's psycopg connection, so in the caller's transaction."""
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        return call(self.pool, self.schema, verb, arguments)
+
+    async def close(self) -> None:
+        """The connection is the caller's."""
+
+
+class BoundAsyncDriver(BoundSyncDriver):
+    """The same for a psycopg AsyncConnection."""
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        text, values = _call(self.schema, verb, arguments)
+        async with self.pool.cursor(row_factory=dict_row) as cursor:
+            with errors_translated():
+                await cursor.execute(text, values)
+                return list(await cursor.fetchall())
+
+
+def driver_for_psycopg(connection: Any, *, schema: str) -> Driver:
+    if isinstance(connection, psycopg.AsyncConnection):
+        return BoundAsyncDriver(connection, schema=schema)
+    return BoundSyncDriver(connection, schema=schema)
+
+
+def call(connection: Any, schema: str, verb: str, arguments: dict[str, Any]) -> Sequence[Row]:
+    """One verb on one connection."""
+    text, values = _call(schema, verb, arguments)
+    with connection.cursor(row_factory=dict_row) as cursor, errors_translated():
+        cursor.execute(text, values)
+        return list(cursor.fetchall())
+
+
+def _call(schema: str, verb: str, arguments: dict[str, Any]) -> tuple[str, list[Any]]:
+    given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
+    return call_text(schema, verb, tuple(given), _positional), list(given.values())
+
+
+@contextmanager
+def errors_translated() -> Iterator[None]:
+    """Turns what Postgres and psycopg refuse into this package's errors."""
+    try:
+        yield
+    except psycopg.Error as error:
+        diag = error.diag
+        message = diag.message_primary or str(error)
+        sqlstate = error.sqlstate or ("22000" if isinstance(error, psycopg.DataError) else None)
+        translated = problem_of(sqlstate, message, diag.message_detail, diag.message_hint)
+        if translated is None:
+            raise
+        raise translated from error
+    except UnicodeEncodeError as error:
+        raise InvalidArgument("An argument is not valid text", detail=str(error)) from error
+
+
+def _positional(_place: int) -> str:
+    return "%s"

@@ -1,0 +1,172 @@
+"""One problem, three faces: a SQLSTATE raised in SQL, an exception here, a problem type over HTTP."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PgJobsError(Exception):
+    """Anything pgjobs refuses; `detail` says what is, `hint` says what would work."""
+
+    sqlstate: ClassVar[str] = ""
+    problem: ClassVar[str] = "internal-error"
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str, *, detail: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+
+
+class NotFound(PgJobsError):
+    """Something was named that does not exist."""
+
+    status = 404
+
+
+class JobNotFound(NotFound):
+    """No such job, or not visible from there."""
+
+    sqlstate, problem = "PJ001", "job-not-found"
+
+
+class TaskNotFound(NotFound):
+    """No such task."""
+
+    sqlstate, problem = "PJ002", "task-not-found"
+
+
+class WorkerNotFound(NotFound):
+    """No such worker: never registered, retired, or swept away after its heartbeats stopped."""
+
+    sqlstate, problem = "PJ003", "worker-not-found"
+
+
+class ProviderNotFound(NotFound):
+    """No such provider, or not visible from there."""
+
+    sqlstate, problem = "PJ004", "provider-not-found"
+
+
+class Conflict(PgJobsError):
+    """The request does not fit the current state of things."""
+
+    status = 409
+
+
+class SchemaConflict(Conflict):
+    """The job is registered with another schema."""
+
+    sqlstate, problem = "PJ005", "schema-conflict"
+
+
+class InvalidTransition(Conflict):
+    """The task's current status does not allow this step."""
+
+    sqlstate, problem = "PJ006", "invalid-task-transition"
+
+
+class LeaseLost(Conflict):
+    """The lease lapsed or passed to another worker; stop working on the task."""
+
+    sqlstate, problem = "PJ007", "lease-lost"
+
+
+class NoWorkersAvailable(Conflict):
+    """Nobody serves the job and the caller asked to be told."""
+
+    sqlstate, problem = "PJ008", "no-workers-available"
+
+
+class InvalidCategory(PgJobsError):
+    """The category is not one this installation allows."""
+
+    sqlstate, problem, status = "PJ009", "invalid-category", 400
+
+
+class InvalidRoom(PgJobsError):
+    """Room names are not empty and contain neither `@` nor `:`, but for `@global` and `@internal`."""
+
+    sqlstate, problem, status = "PJ010", "invalid-room-id", 400
+
+
+class Forbidden(PgJobsError):
+    """The acting user may not do this."""
+
+    sqlstate, problem, status = "PJ011", "forbidden", 403
+
+
+class PayloadTooLarge(PgJobsError):
+    """A payload or result exceeds the size limit."""
+
+    sqlstate, problem, status = "PJ012", "payload-too-large", 413
+
+
+class PayloadInvalid(PgJobsError):
+    """A payload does not fit: too deep, not JSON, or not what the job's schema asks for."""
+
+    sqlstate, problem, status = "PJ013", "payload-invalid", 422
+
+
+class InvalidArgument(PgJobsError):
+    """An argument is missing, malformed or out of range."""
+
+    sqlstate, problem, status = "PJ014", "validation-error", 422
+
+
+class InternalJobNotConfigured(PgJobsError):
+    """An `@internal` job was called on a server that has no executor for it."""
+
+    sqlstate, problem, status = "PJ015", "internal-job-not-configured", 503
+
+
+class ProviderTimeout(PgJobsError):
+    """The provider did not answer in time."""
+
+    sqlstate, problem, status = "PJ016", "provider-timeout", 504
+
+
+class Unauthorized(PgJobsError):
+    """No valid credentials were presented."""
+
+    sqlstate, problem, status = "PJ017", "unauthorized", 401
+
+
+class RoomLocked(PgJobsError):
+    """The host application has locked the room."""
+
+    sqlstate, problem, status = "PJ018", "room-locked", 423
+
+
+class JobUnavailable(Conflict):
+    """The job is archived, or still has work that forbids the step."""
+
+    sqlstate, problem = "PJ019", "job-unavailable"
+
+
+class DirectChange(Conflict):
+    """Somebody tried to change rows without a verb; the guards refused."""
+
+    sqlstate, problem = "PJ020", "direct-change"
+
+
+class SchemaBehind(PgJobsError):
+    """The database was not migrated to the version this program needs."""
+
+    problem, status = "schema-behind", 503
+
+
+class MigrationFailed(PgJobsError):
+    """A migration could not be applied; nothing was changed."""
+
+    problem = "migration-failed"
+
+
+def _leaves(cls: type[PgJobsError]) -> list[type[PgJobsError]]:
+    return [cls, *(leaf for child in cls.__subclasses__() for leaf in _leaves(child))]
+
+
+BY_SQLSTATE: dict[str, type[PgJobsError]] = {
+    cls.sqlstate: cls for cls in _leaves(PgJobsError) if cls.sqlstate
+}

@@ -1,0 +1,96 @@
+"""One Postgres server per run, one freshly cloned database per test."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import asyncpg
+import pytest
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.factories import postgresql_noproc
+from pytest_postgresql.janitor import DatabaseJanitor
+
+from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from pgjobs.drivers.migrations import install_test_clock, migrate, read_release
+from tests.server import PostgresServer, start_server, stop_server
+
+_SERVER = pytest.StashKey[EmbeddedPostgres]()
+_ADDRESS = pytest.StashKey[dict[str, Any]]()
+_database_numbers = count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        config.stash[_ADDRESS] = config.workerinput["postgres"]
+    elif not config.option.collectonly:
+        try:
+            server = config.stash[_SERVER] = start_server()
+        except EmbeddedPostgresError as error:
+            config.stash[_ADDRESS] = {"missing": str(error)}
+        else:
+            config.stash[_ADDRESS] = {"port": server.port, "password": server.password}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["postgres"] = node.config.stash.get(_ADDRESS, {})
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if server := config.stash.get(_SERVER, None):
+        stop_server(server)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(pytestconfig: pytest.Config) -> PostgresServer:
+    address = pytestconfig.stash[_ADDRESS]
+    if "missing" in address:
+        pytest.skip(address["missing"])
+    return PostgresServer(**address)
+
+
+def _install(*, host: str, port: int, user: str, password: str, dbname: str, **_: Any) -> None:
+    async def install() -> None:
+        server = PostgresServer(host=host, port=port, user=user, password=password)
+        cluster = await asyncpg.connect(server.url())
+        template = await asyncpg.connect(server.url(dbname))
+        # Roles belong to the whole cluster: workers must not create them at the same time.
+        await cluster.execute("select pg_advisory_lock(1)")
+        await migrate(template, read_release())
+        await install_test_clock(template, read_release())
+        await template.close()
+        await cluster.close()
+
+    asyncio.run(install())
+
+
+migrated_template = postgresql_noproc(dbname="pgjobs", depends_on="postgres_server", load=[_install])
+
+
+def _new_database(server: PostgresServer, template: str | None = None) -> Iterator[str]:
+    janitor = DatabaseJanitor(
+        user=server.user,
+        host=server.host,
+        port=server.port,
+        password=server.password,
+        dbname=f"test{next(_database_numbers)}_{os.getpid()}",
+        template_dbname=template,
+    )
+    with janitor:
+        yield server.url(janitor.dbname)
+
+
+@pytest.fixture
+def database_url(postgres_server: PostgresServer, migrated_template: NoopExecutor) -> Iterator[str]:
+    """A migrated database of the test's own, with a clock that tests can move."""
+    yield from _new_database(postgres_server, migrated_template.template_dbname)
+
+
+@pytest.fixture
+def empty_database_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """A database of the test's own with nothing in it."""
+    yield from _new_database(postgres_server)

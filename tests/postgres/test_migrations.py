@@ -1,0 +1,293 @@
+"""The runner, on a small set of files of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from pgjobs.drivers.migrations import dump, migrate, plan, require_current
+from pgjobs.drivers.scripts import Release, read_release
+from pgjobs.errors import MigrationFailed, SchemaBehind
+
+TABLES = """
+create table pgjobs.notes (id integer primary key, text text not null);
+insert into pgjobs.notes values (1, 'first');
+"""
+LENGTH = """
+create function pgjobs.length_of(note text) returns integer
+language sql immutable set search_path = pg_catalog, pgjobs, pg_temp
+return length(length_of.note);
+"""
+VIEWS = """
+create view pgjobs.note as
+select n.id, n.text, pgjobs.length_of(n.text) as length from pgjobs.notes as n;
+"""
+NOTES = """
+create function pgjobs.list_notes() returns setof pgjobs.note
+language sql stable return null::pgjobs.note;
+"""
+TRIGGERS = """
+create trigger notes_are_kept before delete on pgjobs.notes
+for each statement execute function pgjobs.refuse_deletes();
+"""
+REFUSE = """
+create function pgjobs.refuse_deletes() returns trigger language plpgsql
+as $$ begin raise exception 'Notes are kept'; end $$;
+"""
+GRANTS = """
+do $$ begin
+  if to_regrole('pgjobs_worker') is null then
+    create role pgjobs_worker nologin;
+  end if;
+end $$;
+grant usage on schema pgjobs to pgjobs_worker;
+grant execute on all functions in schema pgjobs to pgjobs_worker;
+"""
+
+
+class Source:
+    """A directory of SQL files that tests can edit."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def write(self, path: str, sql: str) -> None:
+        file = self.directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(sql)
+
+    def release(self, schema: str = "pgjobs", *, roles: bool = False) -> Release:
+        return read_release(schema, f"{schema}_of_tests", roles=roles, directory=self.directory)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    source = Source(tmp_path)
+    source.write("migrations/0001_tables.sql", TABLES)
+    source.write("internal/length_of.sql", LENGTH)
+    source.write("views.sql", VIEWS)
+    source.write("functions/list_notes.sql", NOTES)
+    source.write("functions/refuse_deletes.sql", REFUSE)
+    source.write("triggers.sql", TRIGGERS)
+    source.write("grants.sql", GRANTS)
+    return source
+
+
+@pytest.fixture
+async def connection(empty_database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(empty_database_url)
+    yield connection
+    await connection.close()
+
+
+async def test_a_run_installs_everything_in_order_and_a_second_does_nothing(connection, source):
+    done = await migrate(connection, source.release())
+    assert done.steps == [
+        "migrations/0001_tables.sql",
+        "internal/length_of.sql",
+        "views.sql",
+        "functions/list_notes.sql",
+        "functions/refuse_deletes.sql",
+        "triggers.sql",
+    ]
+    assert await connection.fetchval("select length from pgjobs.note") == 5
+    assert not await migrate(connection, source.release())
+    await require_current(connection, source.release())
+
+
+async def test_twenty_runs_at_once_apply_each_step_once(empty_database_url, connection, source):
+    async def run() -> bool:
+        own = await asyncpg.connect(empty_database_url)
+        try:
+            return bool(await migrate(own, source.release()))
+        finally:
+            await own.close()
+
+    assert sorted(await asyncio.gather(*(run() for _ in range(20)))) == [False] * 19 + [True]
+    assert await connection.fetchval("select count(*) from pgjobs.notes") == 1
+
+
+async def test_a_plan_changes_nothing(connection, source):
+    assert (await plan(connection, source.release())).steps[0] == "migrations/0001_tables.sql"
+    assert await connection.fetchval("select to_regnamespace('pgjobs')") is None
+
+
+async def test_only_new_migrations_are_applied(connection, source):
+    await migrate(connection, source.release())
+    source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
+    done = await migrate(connection, source.release())
+    assert [script.name for script in done.migrations] == ["0002_more.sql"]
+    assert await connection.fetchval("select author from pgjobs.notes") is None
+
+
+async def test_a_migration_may_alter_a_column_that_a_view_shows(connection, source):
+    await migrate(connection, source.release())
+    source.write("migrations/0002_wider.sql", "alter table pgjobs.notes alter column id type bigint;")
+    await migrate(connection, source.release())
+    assert await connection.fetchval("select pg_typeof(id)::text from pgjobs.note") == "bigint"
+
+
+async def test_an_applied_migration_that_changed_is_refused_by_name(connection, source):
+    await migrate(connection, source.release())
+    source.write("migrations/0001_tables.sql", TABLES + "-- a harmless remark")
+    with pytest.raises(MigrationFailed, match=r"0001_tables\.sql was changed"):
+        await migrate(connection, source.release())
+
+
+async def test_line_endings_do_not_count_as_a_change(connection, source):
+    await migrate(connection, source.release())
+    (source.directory / "migrations/0001_tables.sql").write_bytes(TABLES.replace("\n", "\r\n").encode())
+    assert not await migrate(connection, source.release())
+
+
+async def test_a_database_newer_than_the_program_is_refused(connection, source):
+    source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
+    await migrate(connection, source.release())
+    (source.directory / "migrations/0002_more.sql").unlink()
+    with pytest.raises(MigrationFailed, match=r"newer.*0002_more\.sql"):
+        await migrate(connection, source.release())
+
+
+async def test_a_database_behind_the_program_is_refused(connection, source):
+    with pytest.raises(SchemaBehind):
+        await require_current(connection, source.release())
+    await migrate(connection, source.release())
+    source.write("views.sql", VIEWS + "\n-- changed")
+    with pytest.raises(SchemaBehind):
+        await require_current(connection, source.release())
+
+
+async def test_changed_code_is_recreated_and_removed_code_goes(connection, source):
+    await migrate(connection, source.release())
+    source.write("views.sql", VIEWS.replace("n.id, ", ""))
+    (source.directory / "triggers.sql").unlink()
+    (source.directory / "functions/refuse_deletes.sql").unlink()
+    done = await migrate(connection, source.release())
+    assert not done.migrations
+    assert done.code
+    assert list(await connection.fetchrow("select * from pgjobs.note")) == ["first", 5]
+    assert await connection.fetchval("select to_regproc('pgjobs.refuse_deletes')") is None
+    assert await connection.execute("delete from pgjobs.notes") == "DELETE 1"
+
+
+async def test_triggers_and_views_of_others_survive_or_stop_an_upgrade(connection, source):
+    await migrate(connection, source.release())
+    await connection.execute("""
+        create function public.mine() returns trigger language plpgsql as $$ begin return new; end $$;
+        create trigger mine before insert on pgjobs.notes for each row execute function public.mine();
+    """)
+    source.write("views.sql", VIEWS + "\n-- changed")
+    await migrate(connection, source.release())
+    assert await connection.fetchval("select count(*) from pg_trigger where tgname = 'mine'") == 1
+
+    await connection.execute("create view public.mine as select * from pgjobs.note")
+    source.write("views.sql", VIEWS + "\n-- changed again")
+    with pytest.raises(MigrationFailed, match="other objects depend on it") as refusal:
+        await migrate(connection, source.release())
+    assert "view public.mine depends on" in str(refusal.value.detail)
+    assert await connection.fetchval("select count(*) from public.mine") == 1
+
+
+async def test_a_failing_run_leaves_nothing_and_names_the_line(connection, source):
+    source.write("functions/list_notes.sql", "select 1;\n\nselect oops;\n")
+    with pytest.raises(MigrationFailed, match=r'functions/list_notes\.sql, line 3: column "oops"'):
+        await migrate(connection, source.release())
+    assert await connection.fetchval("select to_regnamespace('pgjobs')") is None
+
+
+async def test_two_schemas_live_side_by_side(connection, source):
+    await migrate(connection, source.release())
+    await migrate(connection, source.release("other"))
+    await connection.execute("insert into other.notes values (2, 'second')")
+    assert await connection.fetchval("select count(*) from other.note") == 2
+    assert await connection.fetchval("select count(*) from pgjobs.note") == 1
+
+    source.write("views.sql", VIEWS + "\n-- changed")
+    await migrate(connection, source.release("other"))
+    assert (await plan(connection, source.release())).code
+    assert not await plan(connection, source.release("other"))
+
+
+async def test_a_schema_that_holds_something_else_is_refused(connection, source):
+    await connection.execute("create schema shop; create view shop.orders as select 1 as id")
+    with pytest.raises(MigrationFailed, match="shop already holds something else"):
+        await migrate(connection, source.release("shop"))
+    assert await connection.fetchval("select count(*) from shop.orders") == 1
+
+
+async def test_a_reserved_word_is_refused_as_schema(connection, source):
+    with pytest.raises(MigrationFailed, match="user is a reserved word"):
+        await migrate(connection, source.release("user"))
+
+
+async def test_roles_are_granted_unless_left_to_others(connection, source):
+    await migrate(connection, source.release(roles=False))
+    assert await connection.fetchval("select to_regrole('pgjobs_of_tests_worker')") is None
+    done = await migrate(connection, source.release(roles=True))
+    try:
+        assert done.steps[-1] == "grants.sql"
+        allowed = "has_function_privilege('pgjobs_of_tests_worker', 'pgjobs.list_notes()', 'execute')"
+        assert await connection.fetchval(f"select {allowed}")
+        assert not await migrate(connection, source.release(roles=False))
+        await require_current(connection, source.release(roles=False))
+    finally:
+        await connection.execute("drop owned by pgjobs_of_tests_worker; drop role pgjobs_of_tests_worker")
+
+
+async def test_a_dump_is_the_whole_run_and_makes_migrate_a_no_op(connection, source):
+    await connection.execute(dump(source.release()))
+    assert await connection.fetchval("select length from pgjobs.note") == 5
+    assert not await migrate(connection, source.release())
+
+
+async def test_a_dump_after_a_number_upgrades_what_is_there(connection, source):
+    await migrate(connection, source.release())
+    source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
+    source.write("views.sql", VIEWS.replace("n.id", "n.author"))
+    await connection.execute(dump(source.release(), after=1))
+    assert await connection.fetchval("select author from pgjobs.note") is None
+    assert not await migrate(connection, source.release())
+
+
+async def test_a_lock_held_elsewhere_ends_the_run_with_a_clear_error(empty_database_url, connection, source):
+    await migrate(connection, source.release())
+    source.write("views.sql", VIEWS + "\n-- changed")
+    holder = await asyncpg.connect(empty_database_url)
+    async with holder.transaction():
+        await holder.execute("lock table pgjobs.notes in access share mode")
+        with pytest.raises(MigrationFailed, match="gave up waiting for a lock"):
+            async with asyncio.timeout(30):
+                await migrate(connection, source.release(), lock_timeout=timedelta(milliseconds=50))
+        assert await connection.fetchval("select length from pgjobs.note") == 5
+    await holder.close()
+    assert await migrate(connection, source.release())
+
+
+async def test_an_up_to_date_schema_needs_no_rights_to_create(connection, source):
+    await migrate(connection, source.release())
+    await connection.execute("""
+        create role reader_of_tests; grant usage on schema pgjobs to reader_of_tests;
+        grant select on all tables in schema pgjobs to reader_of_tests; set role reader_of_tests;
+    """)
+    try:
+        assert not await migrate(connection, source.release())
+    finally:
+        await connection.execute("reset role; drop owned by reader_of_tests; drop role reader_of_tests")
+
+
+@pytest.mark.parametrize("name", ["1_short.sql", "0002-dashes.sql"])
+def test_a_file_that_is_not_numbered_is_refused(source, name):
+    source.write(f"migrations/{name}", "select 1;")
+    with pytest.raises(MigrationFailed, match=name):
+        source.release()
+
+
+def test_two_files_with_one_number_are_refused(source):
+    source.write("migrations/0001_other.sql", "select 1;")
+    with pytest.raises(MigrationFailed, match="same number"):
+        source.release()

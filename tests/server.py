@@ -1,0 +1,66 @@
+"""The Postgres server of a test run: in memory where there is room, gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgjobs.drivers.embedded import EmbeddedPostgres
+
+_PREFIX = "pgjobs-tests-"
+_NEEDED_SPACE = 2 * 1024**3
+_OPTIONS = {"max_connections": "200", "max_prepared_transactions": "10", "shared_buffers": "128MB"}
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """Where the server is; the names are those that pytest-postgresql reads."""
+
+    port: int
+    password: str
+    host: str = "127.0.0.1"
+    user: str = "postgres"
+    options: str = ""
+    maintenance_dbname: str = "postgres"
+    template_dbname: str | None = None
+
+    def url(self, dbname: str = "postgres") -> str:
+        return f"postgresql://{self.user}:{self.password}@{self.host}:{self.port}/{dbname}"
+
+
+def start_server(binaries: Path | None = None) -> EmbeddedPostgres:
+    _remove_leftovers()
+    home = new_home()
+    try:
+        return EmbeddedPostgres(home / "server", durable=False, options=_OPTIONS, binaries=binaries).start()
+    except BaseException:
+        shutil.rmtree(home)
+        raise
+
+
+def stop_server(server: EmbeddedPostgres) -> None:
+    server.stop()
+    shutil.rmtree(server.directory.parent)
+
+
+def new_home() -> Path:
+    """A new directory that another account can pass through, as a server started by root needs."""
+    home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_roomy_directory()))
+    home.chmod(0o711)
+    return home
+
+
+def _roomy_directory() -> Path:
+    memory = Path("/dev/shm")
+    is_usable = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _NEEDED_SPACE
+    return memory if is_usable else Path(tempfile.gettempdir())
+
+
+def _remove_leftovers() -> None:
+    # A server whose data directory vanishes stops by itself.
+    for home in _roomy_directory().glob(f"{_PREFIX}*"):
+        if not Path("/proc", home.name.split("-")[2]).exists():
+            shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,87 @@
+"""`pgjobs migrate`, run as people run it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import asyncpg
+import pytest
+
+from tests.server import PostgresServer
+
+
+def pgjobs(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "PGJOBS_DATABASE_URL")}
+    return subprocess.run(
+        [sys.executable, "-c", "from pgjobs.cli import main; main()", *arguments],
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+async def test_steps_go_to_stdout_and_talk_to_stderr(empty_database_url: str):
+    first = pgjobs("migrate", "--no-roles", "--url", empty_database_url)
+    assert first.returncode == 0, first.stderr
+    assert "migrations/0001" in first.stdout
+    assert "applied" in first.stderr
+    again = pgjobs("migrate", "--no-roles", PGJOBS_DATABASE_URL=empty_database_url)
+    assert (again.returncode, again.stdout) == (0, "")
+    assert "up to date" in again.stderr
+
+
+async def test_a_dry_run_lists_steps_and_takes_none(empty_database_url: str):
+    listed = pgjobs("migrate", "--dry-run", DATABASE_URL=empty_database_url)
+    assert listed.returncode == 0, listed.stderr
+    assert "migrations/0001" in listed.stdout
+    connection = await asyncpg.connect(empty_database_url)
+    assert await connection.fetchval("select to_regnamespace('pgjobs')") is None
+    await connection.close()
+
+
+async def test_a_dump_needs_no_database_and_can_be_run_by_psql(empty_database_url: str):
+    script = pgjobs("migrate", "--dump", "--no-roles", PGJOBS_SCHEMA="elsewhere")
+    assert script.returncode == 0, script.stderr
+    connection = await asyncpg.connect(empty_database_url)
+    await connection.execute(script.stdout)
+    await connection.close()
+    again = pgjobs("migrate", "--no-roles", "--url", empty_database_url, PGJOBS_SCHEMA="elsewhere")
+    assert (again.returncode, again.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://postgres:hush@127.0.0.1:1/x",
+        "postgresql://postgres:hu/sh@127.0.0.1/hush",
+        "mysql://root:hush@127.0.0.1/x",
+        "hush",
+    ],
+)
+def test_an_unreachable_database_is_one_line_without_the_password(url: str):
+    failed = pgjobs("migrate", "--url", url)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr.startswith("pgjobs: ")
+    assert failed.stderr.count("\n") == 1
+    assert "hu" not in failed.stderr
+
+
+def test_a_wrong_password_is_one_line(postgres_server: PostgresServer):
+    failed = pgjobs("migrate", "--url", postgres_server.url().replace(postgres_server.password, "hush"))
+    assert failed.returncode == 1
+    assert failed.stderr == 'pgjobs: password authentication failed for user "postgres"\n'
+
+
+def test_no_database_at_all_says_what_to_set():
+    failed = pgjobs("migrate")
+    assert failed.returncode == 1
+    assert "PGJOBS_DATABASE_URL" in failed.stderr
+
+
+def test_a_wrong_schema_name_says_what_is_allowed():
+    failed = pgjobs("migrate", "--dump", PGJOBS_SCHEMA="Not a name")
+    assert failed.returncode == 1
+    assert "lower-case" in failed.stderr
