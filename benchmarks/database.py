@@ -30,7 +30,9 @@ class Bench:
 
     async def reset(self, *, jobs: int = 1) -> None:
         """Empty tables, `jobs` registered jobs (numbers 1 to `jobs`) and a fresh floor."""
-        await self.connection.execute("drop schema if exists pgjobs cascade; drop table if exists floor_queue")
+        await self.connection.execute(
+            "drop schema if exists pgjobs cascade; drop table if exists floor_queue"
+        )
         await self.queue.migrate()
         await self.connection.execute((HERE / "pgbench" / "floor.sql").read_text())
         for number in range(jobs):
@@ -55,12 +57,24 @@ class Bench:
         await self.connection.execute("vacuum analyze")
         await self.connection.execute("checkpoint")
 
-    def pgbench(self, script: str, *, batch: int, clients: int, seconds: float | None = None,
-                transactions: int | None = None) -> float:
+    def pgbench(
+        self,
+        script: str,
+        *,
+        batch: int,
+        clients: int,
+        seconds: float | None = None,
+        transactions: int | None = None,
+    ) -> float:
         """Transactions per second of one script."""
         command = [
-            str(find_pgbench()), "--no-vacuum", "--protocol=prepared", f"--client={clients}",
-            f"--jobs={min(clients, 2)}", f"--define=batch={batch}", f"--file={HERE / 'pgbench' / script}",
+            str(find_pgbench()),
+            "--no-vacuum",
+            "--protocol=prepared",
+            f"--client={clients}",
+            f"--jobs={min(clients, 2)}",
+            f"--define=batch={batch}",
+            f"--file={HERE / 'pgbench' / script}",
         ]
         command.append(f"--time={seconds:g}" if transactions is None else f"--transactions={transactions}")
         done = subprocess.run([*command, self.url], capture_output=True, text=True, check=False)

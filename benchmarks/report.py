@@ -26,9 +26,11 @@ def markdown(results: dict[str, Any]) -> str:
     postgres = about["postgres"]
     lines += [
         "",
-        f"Postgres {postgres['server_version']}, {about['cpus']} CPUs ({about['machine']}), "
-        f"synchronous_commit = {postgres['synchronous_commit']}, fsync = {postgres['fsync']}; "
-        "medians over interleaved rounds.",
+        (
+            f"Postgres {postgres['server_version']}, {about['cpus']} CPUs ({about['machine']}), "
+            f"synchronous_commit = {postgres['synchronous_commit']}, fsync = {postgres['fsync']}; "
+            "medians over interleaved rounds."
+        ),
         "",
     ]
     return "\n".join(lines)
@@ -54,7 +56,9 @@ def plot(results: dict[str, Any], path: Path) -> None:
         axes.plot([1, row["ratio"]], [place, place], color=color, linewidth=2, alpha=0.5)
         axes.plot(row["ratio"], place, "o", color=color, markersize=9)
         axes.plot(row["bar"]["must"], place, "|", color="#555", markersize=18)
-        axes.annotate(f"{row['ratio']:.2f}", (row["ratio"], place), (0, 9), textcoords="offset points", ha="center")
+        axes.annotate(
+            f"{row['ratio']:.2f}", (row["ratio"], place), (0, 9), textcoords="offset points", ha="center"
+        )
     axes.axvline(1, color="#999", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yticks(range(len(rows)), [row["title"] for row in rows])

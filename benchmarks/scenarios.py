@@ -24,7 +24,9 @@ class Bar:
     at_most: bool = False
 
     def says(self, ratio: float) -> str:
-        reached = [name for name, bound in (("must", self.must), ("aim", self.aim)) if self._holds(ratio, bound)]
+        reached = [
+            name for name, bound in (("must", self.must), ("aim", self.aim)) if self._holds(ratio, bound)
+        ]
         return reached[-1] if reached else "missed"
 
     def _holds(self, ratio: float, bound: float) -> bool:
@@ -76,7 +78,9 @@ async def cycle(bench: Bench, scale: Scale, samples: Samples) -> None:
             await bench.settle()
             # A fixed number of transactions, four fifths of what waits: nobody runs dry.
             transactions = scale.tasks * 4 // 5 // BATCH // 8
-            tps = await asyncio.to_thread(bench.pgbench, script, batch=BATCH, clients=8, transactions=transactions)
+            tps = await asyncio.to_thread(
+                bench.pgbench, script, batch=BATCH, clients=8, transactions=transactions
+            )
             samples.add(name, tps * BATCH)
 
 
@@ -87,7 +91,9 @@ async def submit(bench: Bench, scale: Scale, samples: Samples) -> None:
             await bench.reset()
             await bench.settle()
             transactions = scale.tasks // 2 // 1000
-            tps = await asyncio.to_thread(bench.pgbench, script, batch=1000, clients=2, transactions=transactions)
+            tps = await asyncio.to_thread(
+                bench.pgbench, script, batch=1000, clients=2, transactions=transactions
+            )
             samples.add(name, tps * 1000)
 
 
@@ -123,7 +129,9 @@ async def held(bench: Bench, scale: Scale, samples: Samples) -> None:
                 if name == "held":
                     await holder.execute("begin isolation level repeatable read; select txid_current()")
                 transactions = scale.tasks // BATCH // 4
-                tps = await asyncio.to_thread(bench.pgbench, "cycle.sql", batch=BATCH, clients=4, transactions=transactions)
+                tps = await asyncio.to_thread(
+                    bench.pgbench, "cycle.sql", batch=BATCH, clients=4, transactions=transactions
+                )
             finally:
                 await holder.close()
             samples.add(name, tps * BATCH)
@@ -139,7 +147,9 @@ async def wal(bench: Bench, scale: Scale, samples: Samples) -> None:
             await bench.settle()
             before = await bench.connection.fetchval("select pg_current_wal_insert_lsn()")
             await asyncio.to_thread(bench.pgbench, filling, batch=1000, clients=1, transactions=tasks // 1000)
-            await asyncio.to_thread(bench.pgbench, draining, batch=BATCH, clients=1, transactions=tasks // BATCH)
+            await asyncio.to_thread(
+                bench.pgbench, draining, batch=BATCH, clients=1, transactions=tasks // BATCH
+            )
             spent = await bench.connection.fetchval(
                 "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1)", before
             )
@@ -163,9 +173,19 @@ async def _claim_p50(bench: Bench, job_ids: list[int], *, claims: int = 300) -> 
 
 
 SCENARIOS = [
-    Scenario("cycle", "claim + complete, batch 100 × 8", "tasks/s", "pgjobs", "floor", Bar(0.7, 0.8), cycle),
+    Scenario(
+        "cycle",
+        "claim + complete, batch 100 by 8 clients",
+        "tasks/s",
+        "pgjobs",
+        "floor",
+        Bar(0.7, 0.8),
+        cycle,
+    ),
     Scenario("submit", "bulk submit, 1,000 a call", "tasks/s", "pgjobs", "insert", Bar(0.5, 0.7), submit),
-    Scenario("backlog", "claim p50 with many waiting", "ms", "many", "1 thousand", Bar(1.3, 1.15, True), backlog),
+    Scenario(
+        "backlog", "claim p50 with many waiting", "ms", "many", "1 thousand", Bar(1.3, 1.15, True), backlog
+    ),
     Scenario("jobs", "claim p50 serving many jobs", "ms", "100 jobs", "1 job", Bar(4, 2.5, True), many_jobs),
     Scenario("held", "drain with a transaction held open", "tasks/s", "held", "free", Bar(0.9, 0.97), held),
     Scenario("wal", "WAL per task, submit to outcome", "bytes", "pgjobs", "floor", Bar(1.7, 1.5, True), wal),

@@ -18,22 +18,26 @@ grant select on pgjobs.task, pgjobs.job, pgjobs.problems
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
   pgjobs.now, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,
-  pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_events
+  pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_events, pgjobs.list_metrics
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Payloads and results.
-grant execute on function pgjobs.get_task, pgjobs.watch_task
+grant select on pgjobs.generic_jobs to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.get_task, pgjobs.watch_task, pgjobs.get_generic_job, pgjobs.list_generic_jobs
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Submitting.
-grant execute on function pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.cancel_task
+grant execute on function
+  pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.create_generic_jobs, pgjobs.cancel_task
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Working.
 grant execute on function
   pgjobs.register_job, pgjobs.set_error_policy, pgjobs.register_worker, pgjobs.heartbeat_worker,
   pgjobs.retire_worker, pgjobs.claim_tasks, pgjobs.start_tasks, pgjobs.report_progress, pgjobs.renew_tasks,
-  pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks, pgjobs.mark_waiting, pgjobs.sweep
+  pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks, pgjobs.mark_waiting, pgjobs.sweep,
+  pgjobs.acquire_generic_jobs
 to pgjobs_worker, pgjobs_api;
 
 -- Operating.
@@ -42,3 +46,24 @@ grant execute on function
   pgjobs.pause_job, pgjobs.resume_job, pgjobs.retire_job, pgjobs.prune_tasks, pgjobs.check
 to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.retire_worker, pgjobs.set_error_policy, pgjobs.sweep to pgjobs_operator;
+
+-- Over HTTP: lists, tasks as they are shown, providers and their answers, tokens.
+grant execute on function
+  pgjobs.count_jobs, pgjobs.count_workers, pgjobs.count_tasks, pgjobs.get_provider, pgjobs.list_providers,
+  pgjobs.count_providers
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.show_task, pgjobs.show_tasks, pgjobs.watch_tasks, pgjobs.submit_and_show, pgjobs.get_reads,
+  pgjobs.request_read, pgjobs.lock_read, pgjobs.unlock_read
+to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.claim_and_show, pgjobs.unmark_waiting, pgjobs.update_task, pgjobs.register_provider, pgjobs.answer_read, pgjobs.store_read,
+  pgjobs.forget_read
+to pgjobs_worker, pgjobs_api;
+grant execute on function pgjobs.retire_provider to pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.create_token, pgjobs.list_tokens, pgjobs.revoke_token to pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.verify_token to pgjobs_api;
+
+-- Live events.
+grant execute on function pgjobs.watch_events, pgjobs.track_tasks
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;

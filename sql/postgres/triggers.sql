@@ -56,3 +56,34 @@ create trigger started after update on pgjobs.leases
 referencing old table as old_rows new table as new_rows for each statement execute function pgjobs.announce_started();
 create trigger ended after insert on pgjobs.outcomes
 referencing new table as new_rows for each statement execute function pgjobs.announce_ended();
+
+-- The generic manager's view is for reading. Without the second trigger Postgres
+-- itself refuses, and gives no hint.
+create trigger generic_jobs_are_read_only before insert or update or delete on pgjobs.generic_jobs
+for each statement execute function pgjobs.refuse_generic_change();
+create trigger generic_jobs_have_verbs instead of insert or update or delete on pgjobs.generic_jobs
+for each row execute function pgjobs.refuse_generic_change();
+
+-- The registry: who came and who went.
+create trigger job_came after insert on pgjobs.jobs
+for each row execute function pgjobs.announce_job();
+create trigger job_came_or_went after update of deleted_at on pgjobs.jobs
+for each row when ((old.deleted_at is null) <> (new.deleted_at is null)) execute function pgjobs.announce_job();
+create trigger worker_joined after insert on pgjobs.worker_jobs
+referencing new table as changed for each statement execute function pgjobs.announce_link();
+create trigger worker_left after delete on pgjobs.worker_jobs
+referencing old table as changed for each statement execute function pgjobs.announce_link();
+create trigger provider_came after insert on pgjobs.providers
+referencing new table as changed for each statement execute function pgjobs.announce_provider();
+create trigger provider_changed after update on pgjobs.providers
+referencing new table as changed for each statement execute function pgjobs.announce_provider();
+create trigger provider_went after delete on pgjobs.providers
+referencing old table as changed for each statement execute function pgjobs.announce_provider();
+
+-- Endings and retries, one row per statement, for the rollups.
+create trigger endings_noted after insert on pgjobs.outcomes
+referencing new table as new_rows for each statement execute function pgjobs.note_endings();
+create trigger retries_noted after insert on pgjobs.scheduled
+referencing new table as new_rows for each statement execute function pgjobs.note_retries();
+create trigger announced after insert on pgjobs.events
+for each statement execute function pgjobs.announce_events();

@@ -30,8 +30,8 @@ comment on column pgjobs.problems.problem is 'What HTTP calls it.';
 comment on column pgjobs.problems.status is 'The HTTP status.';
 comment on column pgjobs.problems.title is 'What it means.';
 
--- A first entry in ready is found by its primary key, a later one by the partial index.
-create view pgjobs.task with (security_barrier) as
+-- A first entry in ready is found by its primary key, one that came back by the partial index.
+create view pgjobs.task as
 select
   t.id,
   pgjobs.task_uuid(t.id) as uuid,
@@ -79,8 +79,9 @@ left join pgjobs.outcomes as o on o.task_id = t.id
 left join pgjobs.leases as l on l.task_id = t.id
 left join pgjobs.ignored as i on i.task_id = t.id
 left join pgjobs.scheduled as s on s.task_id = t.id
-left join pgjobs.ready as r on r.job_id = t.job_id and r.priority = t.priority and r.seq = t.id
-left join pgjobs.ready as a on a.task_id = t.id and a.seq <> a.task_id;
+left join pgjobs.ready as r
+  on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+left join pgjobs.ready as a on a.task_id = t.id and a.is_again;
 
 comment on view pgjobs.task is
   'Every task in one row, without its payload. Example: select id, job, status, phase from pgjobs.task where id = 42';
@@ -115,7 +116,7 @@ comment on column pgjobs.task.idempotency_key is 'The key it was submitted under
 comment on column pgjobs.task.job_id is 'Number of its job.';
 
 -- Not granted to anyone: payloads and results leave through get_task only.
-create view pgjobs.task_document with (security_barrier) as
+create view pgjobs.task_document as
 select v.*, t.payload, o.result
 from pgjobs.task as v
 join pgjobs.tasks as t on t.id = v.id
@@ -124,7 +125,7 @@ left join pgjobs.outcomes as o on o.task_id = v.id;
 comment on view pgjobs.task_document is
   'A task with its payload and result. Example: select payload, result from pgjobs.get_task(42)';
 
-create view pgjobs.job with (security_barrier) as
+create view pgjobs.job as
 select
   j.id,
   j.uuid,
@@ -171,3 +172,120 @@ comment on column pgjobs.job.paused_at is 'Set while claims pass it by.';
 comment on column pgjobs.job.archived_at is 'Set while it is put away.';
 comment on column pgjobs.job.deleted_at is 'Set when it was retired.';
 comment on column pgjobs.job.workers is 'Ids of the workers that serve it.';
+
+-- Tasks in the words of the generic job manager. Reading only: its rows are
+-- those of several tables.
+create view pgjobs.generic_jobs as
+select
+  t.id,
+  pgjobs.task_uuid(t.id) as uuid,
+  j.room as domain,
+  j.category as queue,
+  j.name as job_type,
+  t.owner as owner_user_id,
+  case when t.project ~ '^-?[0-9]{1,18}$' then t.project::bigint end as project_id,
+  t.idempotency_key,
+  t.payload,
+  o.result,
+  case
+    when o.task_id is not null then o.status
+    when l.task_id is not null then 'processing'
+    when i.task_id is not null then 'cancelled'
+    else 'queued'
+  end as status,
+  t.priority::integer as priority,
+  t.max_attempts - 1 as max_retries,
+  -- An attempt that holds or held the lease is no retry yet; one cancelled in line held none.
+  case
+    when coalesce(o.token, l.token) is not null then coalesce(o.attempt, l.attempt) - 1
+    else coalesce(o.attempt, i.attempt, s.attempt, r.attempt, b.attempt, 0)
+  end::integer as retry_count,
+  coalesce(s.run_at, r.due_at, b.due_at) as available_at,
+  l.until as leased_until,
+  coalesce(l.token, o.token)::text as lease_id,
+  coalesce(l.holder, l.worker_id::text, o.holder, o.worker_id::text) as worker_id,
+  coalesce(l.claimed_at, o.claimed_at) as acquired_at,
+  coalesce(o.error, a.error) as error_message,
+  coalesce(o.error, a.error) as last_error,
+  l.cancel_requested_at,
+  coalesce(case when o.status = 'cancelled' then o.ended_at end, i.ignored_at) as cancelled_at,
+  coalesce(o.reason, l.cancel_reason, i.reason) as cancellation_reason,
+  t.created_at,
+  greatest(t.created_at, a.ended_at, l.claimed_at, l.cancel_requested_at, o.ended_at, i.ignored_at) as updated_at,
+  case when o.status = 'completed' then o.ended_at end as completed_at
+from pgjobs.tasks as t
+join pgjobs.jobs as j on j.id = t.job_id
+left join pgjobs.outcomes as o on o.task_id = t.id
+left join pgjobs.leases as l on l.task_id = t.id
+left join pgjobs.ignored as i on i.task_id = t.id
+left join pgjobs.scheduled as s on s.task_id = t.id
+left join pgjobs.ready as r
+  on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+left join pgjobs.ready as b on b.task_id = t.id and b.is_again
+left join lateral (
+  select e.error, e.ended_at from pgjobs.attempts as e where e.task_id = t.id order by e.id desc limit 1
+) as a on true;
+
+comment on view pgjobs.generic_jobs is
+  'Every task in the words of the generic job manager. Example: select id, job_type, status from pgjobs.generic_jobs where domain = ''chatbooks''';
+comment on column pgjobs.generic_jobs.id is 'Internal number.';
+comment on column pgjobs.generic_jobs.uuid is 'Public id.';
+comment on column pgjobs.generic_jobs.domain is 'The room of its job.';
+comment on column pgjobs.generic_jobs.queue is 'The category of its job.';
+comment on column pgjobs.generic_jobs.job_type is 'The name of its job.';
+comment on column pgjobs.generic_jobs.owner_user_id is 'Whose work it is.';
+comment on column pgjobs.generic_jobs.project_id is 'What it belongs to, where that is a number.';
+comment on column pgjobs.generic_jobs.idempotency_key is 'The key it was created under.';
+comment on column pgjobs.generic_jobs.payload is 'What to run it with.';
+comment on column pgjobs.generic_jobs.result is 'What it gave.';
+comment on column pgjobs.generic_jobs.status is 'queued, processing, completed, failed or cancelled (also: put aside by an operator).';
+comment on column pgjobs.generic_jobs.priority is '1 (most urgent) to 10.';
+comment on column pgjobs.generic_jobs.max_retries is 'Attempts it may use after the first.';
+comment on column pgjobs.generic_jobs.retry_count is 'Attempts that failed and were or will be followed by another.';
+comment on column pgjobs.generic_jobs.available_at is 'While queued: from when on it may be acquired.';
+comment on column pgjobs.generic_jobs.leased_until is 'When its lease lapses.';
+comment on column pgjobs.generic_jobs.lease_id is 'Its present or last lease, which acknowledgements must name.';
+comment on column pgjobs.generic_jobs.worker_id is 'Who holds it or ended it.';
+comment on column pgjobs.generic_jobs.acquired_at is 'When its present or last lease began.';
+comment on column pgjobs.generic_jobs.error_message is 'What its last failed attempt failed with.';
+comment on column pgjobs.generic_jobs.last_error is 'The same.';
+comment on column pgjobs.generic_jobs.cancel_requested_at is 'Since when its worker is asked to stop.';
+comment on column pgjobs.generic_jobs.cancelled_at is 'When it was cancelled.';
+comment on column pgjobs.generic_jobs.cancellation_reason is 'Why.';
+comment on column pgjobs.generic_jobs.created_at is 'When it was created.';
+comment on column pgjobs.generic_jobs.updated_at is 'When its last lease, attempt or life began or ended.';
+comment on column pgjobs.generic_jobs.completed_at is 'When it was completed.';
+
+-- What HTTP shows of a task. An ignored task has not ended, so it shows as pending.
+create view pgjobs.task_answer as
+select
+  d.id,
+  d.uuid,
+  d.job,
+  d.room,
+  case d.status when 'ignored' then 'pending' else d.status end as status,
+  d.created_at,
+  d.started_at,
+  d.ended_at,
+  d.worker_id,
+  coalesce(d.error, case when d.status = 'cancelled' then d.reason end) as error,
+  d.payload,
+  d.result,
+  case when d.status = 'pending' then pgjobs.queue_position(d.id, d.job_id, d.priority) end as queue_position
+from pgjobs.task_document as d;
+
+comment on view pgjobs.task_answer is
+  'What HTTP shows of a task. Example: select * from pgjobs.show_task(pgjobs.task_uuid(42))';
+comment on column pgjobs.task_answer.id is 'Internal number.';
+comment on column pgjobs.task_answer.uuid is 'Public id.';
+comment on column pgjobs.task_answer.job is 'Address of its job.';
+comment on column pgjobs.task_answer.room is 'Where it was submitted from.';
+comment on column pgjobs.task_answer.status is 'pending, claimed, running, completed, failed or cancelled.';
+comment on column pgjobs.task_answer.created_at is 'When it was submitted.';
+comment on column pgjobs.task_answer.started_at is 'When its last attempt began to run.';
+comment on column pgjobs.task_answer.ended_at is 'When it ended.';
+comment on column pgjobs.task_answer.worker_id is 'The worker that holds or ended it.';
+comment on column pgjobs.task_answer.error is 'What it failed with, or why it was cancelled.';
+comment on column pgjobs.task_answer.payload is 'What to run it with.';
+comment on column pgjobs.task_answer.result is 'What it gave.';
+comment on column pgjobs.task_answer.queue_position is 'Its place among the pending tasks of its job.';

@@ -28,7 +28,10 @@ async def connect(url: str | None = None, **options: Any) -> Driver:
 
 def driver_for_connection(connection: Any, *, schema: str) -> Driver:
     """A driver whose verbs run in the transaction of `connection`; where its class comes from tells which."""
-    package = type(connection).__module__.partition(".")[0]
+    known = {"asyncpg", "psycopg", "sqlalchemy", "django", "sqlite3"}
+    # The application may have a subclass of its own.
+    packages = (cls.__module__.partition(".")[0] for cls in type(connection).__mro__)
+    package = next((name for name in packages if name in known), None)
     if package == "asyncpg":
         from pgjobs.drivers.postgres import BoundDriver
 
@@ -37,15 +40,19 @@ def driver_for_connection(connection: Any, *, schema: str) -> Driver:
         from pgjobs.drivers.sync import driver_for_psycopg
 
         return driver_for_psycopg(connection, schema=schema)
-    if package in ("sqlalchemy", "sqlmodel"):
+    if package == "sqlalchemy":
         from pgjobs.drivers.sqlalchemy import driver_for_sqlalchemy
 
         return driver_for_sqlalchemy(connection, schema=schema)
+    if package == "django":
+        # The wrapper of django.db.connection; its transaction is open on the connection inside.
+        connection.ensure_connection()
+        return driver_for_connection(connection.connection, schema=schema)
     if package == "sqlite3":
         from pgjobs.drivers.sqlite import BoundSqliteDriver
 
         return BoundSqliteDriver(connection)
     raise InvalidArgument(
         f"Cannot use a {type(connection).__module__}.{type(connection).__qualname__} as a connection",
-        hint="Pass an asyncpg, psycopg, SQLAlchemy or sqlite3 connection.",
+        hint="Pass an asyncpg, psycopg, SQLAlchemy, Django or sqlite3 connection.",
     )

@@ -247,9 +247,11 @@ class Event(Record):
     """A fact that something changed."""
 
     cursor: str
+    txid: str
     at: datetime
     kind: str
     task_id: int | None
+    task_uuid: UUID | None
     job: str | None
     room: str | None
     status: str | None

@@ -12,6 +12,7 @@ from uuid import UUID
 from pgjobs.connections import connect, driver_for_connection
 from pgjobs.drivers import Driver
 from pgjobs.errors import BY_SQLSTATE, PgJobsError
+from pgjobs.generic import GenericVerbs
 from pgjobs.models import (
     Acknowledged,
     Attempt,
@@ -35,13 +36,16 @@ from pgjobs.models import (
     Worker,
     WorkerSummary,
 )
+from pgjobs.queue_live import LiveVerbs
+from pgjobs.queue_providers import ProviderVerbs
+from pgjobs.queue_rest import RestVerbs
 
 Item = TypeVar("Item", Acknowledged, Failed, Started, Renewed, Reported)
 Held = Sequence[Lease | tuple[int, UUID]]
 """Leases to acknowledge, as claimed or as (task id, token) pairs."""
 
 
-class Queue:
+class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs):
     """A queue in one schema of one database."""
 
     def __init__(self, driver: Driver) -> None:
@@ -137,8 +141,8 @@ class Queue:
             jitter_cap=jitter_cap,
         )
 
-    async def get_job(self, job: str) -> Job:
-        return Job.of((await self.driver.call("get_job", job=job))[0])
+    async def get_job(self, job: str, *, room: str | None = None) -> Job:
+        return Job.of((await self.driver.call("get_job", job=job, room=room))[0])
 
     async def list_jobs(
         self,
@@ -183,10 +187,19 @@ class Queue:
         return Worker.of((await self.driver.call("heartbeat_worker", worker_id=worker_id, actor=actor))[0])
 
     async def retire_worker(
-        self, worker_id: UUID, *, actor: str | None = None, is_superuser: bool | None = None
+        self,
+        worker_id: UUID,
+        *,
+        actor: str | None = None,
+        is_superuser: bool | None = None,
+        silent_for: timedelta | None = None,
     ) -> Retirement:
         rows = await self.driver.call(
-            "retire_worker", worker_id=worker_id, actor=actor, is_superuser=is_superuser
+            "retire_worker",
+            worker_id=worker_id,
+            actor=actor,
+            is_superuser=is_superuser,
+            silent_for=silent_for,
         )
         return Retirement.of(rows[0])
 
@@ -286,14 +299,17 @@ class Queue:
         rows = await self.driver.call("report_progress", **_named(held), progress=progress)
         return [Reported.of(row) for row in rows]
 
-    async def renew_tasks(self, held: Held, lease: timedelta) -> list[Renewed]:
-        return [Renewed.of(row) for row in await self.driver.call("renew_tasks", **_named(held), lease=lease)]
+    async def renew_tasks(self, held: Held, lease: timedelta, *, holder: str | None = None) -> list[Renewed]:
+        rows = await self.driver.call("renew_tasks", **_named(held), lease=lease, holder=holder)
+        return [Renewed.of(row) for row in rows]
 
     async def renew_task(self, held: Lease | tuple[int, UUID], lease: timedelta) -> Renewed:
         return _only(await self.renew_tasks([held], lease))
 
-    async def complete_tasks(self, held: Held, results: Sequence[Json] | None = None) -> list[Acknowledged]:
-        rows = await self.driver.call("complete_tasks", **_named(held), results=results)
+    async def complete_tasks(
+        self, held: Held, results: Sequence[Json] | None = None, *, holder: str | None = None
+    ) -> list[Acknowledged]:
+        rows = await self.driver.call("complete_tasks", **_named(held), results=results, holder=holder)
         return [Acknowledged.of(row) for row in rows]
 
     async def complete_task(self, held: Lease | tuple[int, UUID], result: Json = None) -> Acknowledged:
@@ -306,9 +322,10 @@ class Queue:
         *,
         kinds: Sequence[str | None] | None = None,
         retryable: Sequence[bool] | None = None,
+        holder: str | None = None,
     ) -> list[Failed]:
         rows = await self.driver.call(
-            "fail_tasks", **_named(held), errors=errors, kinds=kinds, retryable=retryable
+            "fail_tasks", **_named(held), errors=errors, kinds=kinds, retryable=retryable, holder=holder
         )
         return [Failed.of(row) for row in rows]
 
@@ -318,11 +335,11 @@ class Queue:
         kinds = None if kind is None else [kind]
         return _only(await self.fail_tasks([held], [error], kinds=kinds, retryable=[retryable]))
 
-    async def release_tasks(self, held: Held, *, delay: timedelta | None = None) -> list[Acknowledged]:
-        return [
-            Acknowledged.of(row)
-            for row in await self.driver.call("release_tasks", **_named(held), delay=delay)
-        ]
+    async def release_tasks(
+        self, held: Held, *, delay: timedelta | None = None, holder: str | None = None
+    ) -> list[Acknowledged]:
+        rows = await self.driver.call("release_tasks", **_named(held), delay=delay, holder=holder)
+        return [Acknowledged.of(row) for row in rows]
 
     async def release_task(
         self, held: Lease | tuple[int, UUID], *, delay: timedelta | None = None
@@ -455,6 +472,8 @@ class Queue:
         of_job: str | None = None,
         batch: int | None = None,
         dry_run: bool | None = None,
+        in_room: str | None = None,
+        in_category: str | None = None,
     ) -> list[Pruned]:
         rows = await self.driver.call(
             "prune_tasks",
@@ -463,6 +482,8 @@ class Queue:
             of_job=of_job,
             batch=batch,
             dry_run=dry_run,
+            in_room=in_room,
+            in_category=in_category,
         )
         return [Pruned.of(row) for row in rows]
 

@@ -1,49 +1,35 @@
-"""The queue for callers without an event loop: the same methods, none of them awaited."""
+"""The queue and the job manager for callers without an event loop: the same methods, none of them awaited."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any, Self, TypeVar
+from collections.abc import Callable
+from typing import Any, Self
 
+from pgjobs import manager
 from pgjobs import queue as asynchronous
-from pgjobs.drivers.sync import SyncDriver
+from pgjobs.drivers import Driver
+from pgjobs.driving import run
 from pgjobs.models import TaskDocument
 from pgjobs.settings import Settings
 
-Result = TypeVar("Result")
 
+class _Blocking:
+    """Every coroutine method of what it wraps, blocking. Threads may share it."""
 
-class Queue:
-    """Every method of `pgjobs.Queue`, blocking. Threads may share it."""
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
 
-    def __init__(self, queue: asynchronous.Queue) -> None:
-        self._queue = queue
-
-    @classmethod
-    def connect(cls, url: str | None = None, **options: Any) -> Self:
-        settings = Settings()
-        options.setdefault("schema", settings.database_schema)
-        return cls(asynchronous.Queue(SyncDriver.connect(url or settings.url(), **options)))
-
-    def bound_to(self, connection: Any) -> Queue:
-        """The same queue in the transaction of a psycopg connection or a SQLAlchemy session on psycopg."""
-        return Queue(self._queue.bound_to(connection))
-
-    def wait_for(self, task_id: int, timeout: float | None = None, *, poll: float = 0.25) -> TaskDocument:
-        """The task once it has ended, or as it stands when the time is over."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            task = run(self._queue.get_task(task_id))
-            left = poll if deadline is None else min(poll, deadline - time.monotonic())
-            if task.is_ended or left <= 0:
-                return task
-            time.sleep(left)
+    def bound_to(self, connection: Any) -> Self:
+        """The same in the transaction of the caller's psycopg or sqlite3 connection or SQLAlchemy session."""
+        bound = object.__new__(type(self))
+        _Blocking.__init__(bound, self._wrapped.bound_to(connection))
+        return bound
 
     def close(self) -> None:
-        run(self._queue.close())
+        run(self._wrapped.close())
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +38,7 @@ class Queue:
         self.close()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._queue, name)
+        method = getattr(self._wrapped, name)
         if not inspect.iscoroutinefunction(method):
             raise AttributeError(name)
 
@@ -63,12 +49,49 @@ class Queue:
         return blocking
 
 
-def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Drives a coroutine that never really waits to its end, without an event loop."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        value: Result = end.value
-        return value
-    coroutine.close()
-    raise RuntimeError("this queue's driver needs an event loop")
+class Queue(_Blocking):
+    """Every method of `pgjobs.Queue`, blocking. Threads may share it."""
+
+    _wrapped: asynchronous.Queue
+
+    @classmethod
+    def connect(cls, url: str | None = None, **options: Any) -> Self:
+        return cls(asynchronous.Queue(_driver(url, **options)))
+
+    def wait_for(self, task_id: int, timeout: float | None = None, *, poll: float = 0.25) -> TaskDocument:
+        """The task once it has ended, or as it stands when the time is over."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            task = run(self._wrapped.get_task(task_id))
+            left = poll if deadline is None else min(poll, deadline - time.monotonic())
+            if task.is_ended or left <= 0:
+                return task
+            time.sleep(left)
+
+
+class JobManager(_Blocking):
+    """Every method of `pgjobs.JobManager`, blocking: over psycopg, or a SQLite file."""
+
+    _wrapped: manager.JobManager
+
+    def __init__(
+        self, url: str | None = None, *, settings: manager.ManagerSettings | None = None, **options: Any
+    ) -> None:
+        super().__init__(manager.JobManager(asynchronous.Queue(_driver(url, **options)), settings))
+
+    @property
+    def queue(self) -> Queue:
+        return Queue(self._wrapped.queue)
+
+
+def _driver(url: str | None, **options: Any) -> Driver:
+    settings = Settings()
+    url = url or settings.url()
+    options.setdefault("schema", settings.database_schema)
+    if url.startswith("sqlite"):
+        from pgjobs.drivers.sqlite_sync import SyncSqliteDriver
+
+        return SyncSqliteDriver.connect(url, **options)
+    from pgjobs.drivers.sync import SyncDriver
+
+    return SyncDriver.connect(url, **options)

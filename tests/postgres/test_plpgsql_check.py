@@ -19,12 +19,14 @@ left join pg_trigger as t on t.tgfoid = p.oid and not t.tgisinternal
 where p.pronamespace = to_regnamespace('pgjobs')
 order by 1
 """
+# An assignment that casts text to a type of its own is not a mistake.
 FINDINGS = """
 select c.lineno, c.message
 from plpgsql_check_function_tb(
   $1::oid::regprocedure, $2::oid, newtable => $3::name, oldtable => $4::name,
   fatal_errors => false, extra_warnings => true, performance_warnings => false, security_warnings => true
 ) as c
+where c.message <> 'target type is different type than source type'
 """
 
 

@@ -62,19 +62,19 @@ begin
   -- The second look ignores the floors: nobody goes home empty-handed because
   -- of a remembered floor, unless looking has become expensive.
   for v_look in 1..2 loop
-    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_look = 2) as h loop
+    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 2) as h loop
       return query
       with taken as materialized (
         select c.ctid as place, c.task_id, c.attempt
         from pgjobs.ready as c
-        where c.job_id = v_lane.job_id and c.priority = v_lane.priority and c.seq >= v_lane.seq
+        where c.job_id = v_lane.job_id and c.priority = v_lane.priority and c.due_at >= v_lane.due_at
           and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
               and t.owner is not distinct from coalesce(claim_tasks.of_owner, t.owner)
               and t.project is not distinct from coalesce(claim_tasks.of_project, t.project)
           ))
-        order by c.seq
+        order by c.due_at, c.task_id
         limit v_left
         for update skip locked
       ), gone as (

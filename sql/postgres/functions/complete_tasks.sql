@@ -21,7 +21,7 @@ declare
   v_now timestamptz := pgjobs.now();
   v_held tid[];
 begin
-  perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens);
+  perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens, cardinality(complete_tasks.results));
   perform pgjobs.check_documents(complete_tasks.results, 'result');
   v_held := pgjobs.lock_leases(complete_tasks.task_ids, complete_tasks.tokens, v_now, complete_tasks.holder);
   with gone as (
@@ -33,7 +33,7 @@ begin
   select
     g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at,
     coalesce(g.started_at, g.claimed_at), v_now,
-    complete_tasks.results[array_position(complete_tasks.task_ids, g.task_id)]
+    complete_tasks.results[array_position(complete_tasks.tokens, g.token)]
   from gone as g;
   if cardinality(v_held) = cardinality(complete_tasks.task_ids) then
     return query select i.task_id, 'completed', null::text from unnest(complete_tasks.task_ids) as i (task_id);

@@ -2,7 +2,7 @@
 -- another attempt (pending, with run_at) or has failed for good.
 --
 -- A task whose cancellation was requested becomes cancelled instead. Failing
--- again under the same token gets the same answer. With `holder` the lease must
+-- again under the same token gets the same answer, unless it was cancelled. With `holder` the lease must
 -- also be that holder's, by name or worker id.
 create function pgjobs.fail_tasks(
   task_ids bigint[],
@@ -27,13 +27,13 @@ declare
   v_now timestamptz := pgjobs.now();
   v_held tid[];
 begin
-  perform pgjobs.check_batch(fail_tasks.task_ids, fail_tasks.tokens);
-  if cardinality(fail_tasks.errors) is distinct from cardinality(fail_tasks.task_ids) then
-    perform pgjobs.refuse('validation-error', 'errors must have one entry for each task');
-  end if;
+  perform pgjobs.check_batch(
+    fail_tasks.task_ids, fail_tasks.tokens,
+    coalesce(cardinality(fail_tasks.errors), -1), cardinality(fail_tasks.kinds), cardinality(fail_tasks.retryable)
+  );
   v_held := pgjobs.lock_leases(fail_tasks.task_ids, fail_tasks.tokens, v_now, fail_tasks.holder);
   perform pgjobs.end_attempts(
-    v_held, fail_tasks.task_ids, fail_tasks.errors, fail_tasks.kinds, fail_tasks.retryable, v_now
+    v_held, fail_tasks.tokens, fail_tasks.errors, fail_tasks.kinds, fail_tasks.retryable, v_now
   );
   return query
   select
@@ -43,10 +43,10 @@ begin
     case when o.task_id is null and a.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
   from unnest(fail_tasks.task_ids, fail_tasks.tokens) as i (task_id, token)
   left join pgjobs.outcomes as o
-    on o.task_id = i.task_id and o.token = i.token and o.status <> 'completed'
+    on o.task_id = i.task_id and o.token = i.token and (o.ended_at = v_now or pgjobs.is_own_failure(o.status, o.error_kind))
     and (fail_tasks.holder is null or coalesce(o.holder, o.worker_id::text) = fail_tasks.holder)
   left join pgjobs.attempts as a
-    on a.task_id = i.task_id and a.token = i.token
+    on a.task_id = i.task_id and a.token = i.token and (a.ended_at = v_now or pgjobs.is_own_failure(a.status, a.error_kind))
     and (fail_tasks.holder is null or coalesce(a.holder, a.worker_id::text) = fail_tasks.holder)
   left join pgjobs.scheduled as s on s.task_id = a.task_id;
 end

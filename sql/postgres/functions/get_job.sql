@@ -1,11 +1,20 @@
--- One job, also when it is archived or retired.
-create function pgjobs.get_job(job text)
+-- One job, also when it is archived or retired; or, with a room, only one that
+-- is not retired and visible from there.
+create function pgjobs.get_job(job text, room text default null)
 returns setof pgjobs.job
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
-  return query select v.* from pgjobs.job as v where v.id = (pgjobs.find_job(get_job.job)).id;
+  return query
+  select v.*
+  from pgjobs.job as v
+  where v.id = (pgjobs.find_job(get_job.job)).id
+    and (get_job.room is null or (v.deleted_at is null and pgjobs.is_visible(v.room, get_job.room)));
+  if not found then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', get_job.job),
+      'It was retired, or belongs to another room.');
+  end if;
 end
 $$;
 

@@ -3,13 +3,19 @@ create function pgjobs.get_task(task_id bigint default null, task_uuid uuid defa
 returns setof pgjobs.task_document
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
+declare
+  v_id bigint := coalesce(get_task.task_id, pgjobs.task_id(get_task.task_uuid));
 begin
   return query
   select d.*
   from pgjobs.task_document as d
-  where d.id = coalesce(get_task.task_id, pgjobs.task_id(get_task.task_uuid));
+  where d.id = v_id;
   if not found then
     perform pgjobs.refuse('task-not-found',
       format('Task %s does not exist', coalesce(get_task.task_id::text, get_task.task_uuid::text)));

@@ -13,10 +13,19 @@ create function pgjobs.list_tasks(
 returns setof pgjobs.task
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+  v_before bigint := coalesce(list_tasks.before, 9223372036854775807);
+  v_wanted bigint := list_tasks.page_size::bigint + list_tasks.page_offset;
   v_job integer;
+  v_ids bigint[];
 begin
   perform pgjobs.check_page(list_tasks.page_size, list_tasks.page_offset);
   if list_tasks.status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
@@ -25,15 +34,32 @@ begin
   if list_tasks.job is not null then
     v_job := (pgjobs.find_job(list_tasks.job)).id;
   end if;
+  if list_tasks.owner is null and list_tasks.project is null and list_tasks.room is not null then
+    v_ids := array(select p.id from pgjobs.page_of_tasks(
+      list_tasks.room, case when v_job is null then pgjobs.jobs_used_in(list_tasks.room) else array[v_job] end,
+      list_tasks.status, v_before, v_wanted
+    ) as p (id));
+  elsif list_tasks.owner is null and list_tasks.project is null and v_job is null then
+    v_ids := array(select p.id from pgjobs.newest_anywhere(list_tasks.status, v_before, v_wanted) as p (id));
+  end if;
+  if v_ids is not null then
+    return query
+    select v.*
+    from pgjobs.task as v
+    where v.id = any (v_ids)
+    order by v.id desc
+    limit list_tasks.page_size offset list_tasks.page_offset;
+    return;
+  end if;
   return query
   select v.*
   from pgjobs.task as v
-  where (list_tasks.room is null or v.room = list_tasks.room)
+  where v.id < v_before
+    and (list_tasks.room is null or v.room = list_tasks.room)
     and (v_job is null or v.job_id = v_job)
     and (list_tasks.status is null or v.status = list_tasks.status)
     and (list_tasks.owner is null or v.owner = list_tasks.owner)
     and (list_tasks.project is null or v.project = list_tasks.project)
-    and (list_tasks.before is null or v.id < list_tasks.before)
   order by v.id desc
   limit list_tasks.page_size offset list_tasks.page_offset;
 end

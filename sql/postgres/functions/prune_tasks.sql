@@ -1,22 +1,27 @@
--- Removes ended tasks that retention no longer keeps, a bounded batch, oldest
--- first, with their attempts, keys and events. With `dry_run` it only tells
--- which. `older_than` and `of_status` narrow it for operators.
+-- Removes ended tasks that retention no longer keeps, a bounded batch,
+-- with their attempts and keys; events have a retention of their own. With `dry_run` it only tells
+-- which. The other arguments narrow it for operators.
 create function pgjobs.prune_tasks(
   of_status text default null,
   older_than interval default null,
   of_job text default null,
   batch integer default 1000,
-  dry_run boolean default false
+  dry_run boolean default false,
+  in_room text default null,
+  in_category text default null
 )
 returns table (task_id bigint, status text, ended_at timestamptz)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
   v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
   v_settings pgjobs.settings;
+  v_youngest timestamptz;
   v_tasks bigint[];
 begin
   if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 or prune_tasks.older_than < interval '0'
@@ -26,18 +31,29 @@ begin
       'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
   end if;
   select s.* into v_settings from pgjobs.settings as s;
+  -- Nothing younger than the shortest retention can go; the index over time knows where to look.
+  v_youngest := v_now - coalesce(prune_tasks.older_than, (
+    select min(r.keep)
+    from pgjobs.jobs as j
+    cross join lateral (values
+      (coalesce(j.retain_completed, v_settings.retain_completed)), (coalesce(j.retain_failed, v_settings.retain_failed))
+    ) as r (keep)
+    where r.keep > interval '0'
+  ));
   v_tasks := array(
     select o.task_id
     from pgjobs.outcomes as o
     join pgjobs.jobs as j on j.id = o.job_id
-    where o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
+    where o.ended_at < v_youngest
+      and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
         case o.status
           when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
           else coalesce(j.retain_failed, v_settings.retain_failed)
         end, interval '0'))
       and o.status = coalesce(prune_tasks.of_status, o.status)
       and o.job_id = coalesce(v_job, o.job_id)
-    order by o.task_id
+      and j.room = coalesce(prune_tasks.in_room, j.room)
+      and j.category = coalesce(prune_tasks.in_category, j.category)
     limit prune_tasks.batch
     for update of o skip locked
   );

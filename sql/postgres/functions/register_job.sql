@@ -32,6 +32,7 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_job pgjobs.jobs;
+  v_is_new boolean;
 begin
   perform pgjobs.check_registration(
     register_job.room, register_job.category, register_job.name, register_job.schema, register_job.max_attempts,
@@ -48,9 +49,10 @@ begin
   insert into pgjobs.jobs as j (room, category, name, schema, created_at)
   values (register_job.room, register_job.category, register_job.name, coalesce(register_job.schema, '{}'), v_now)
   on conflict (room, category, name) do update set name = j.name
-  returning j.* into v_job;
+  returning j.id, j.xmax = 0 into job_id, v_is_new;
+  select j.* into v_job from pgjobs.jobs as j where j.id = register_job.job_id;
   registered := case
-    when v_job.created_at = v_now then 'created'
+    when v_is_new then 'created'
     when v_job.deleted_at is not null then 'reactivated'
     else 'unchanged'
   end;
@@ -72,7 +74,6 @@ begin
     retain_failed = coalesce(register_job.retain_failed, j.retain_failed),
     deleted_at = null
   where j.id = v_job.id;
-  job_id := v_job.id;
   if register_job.create_worker and linked_worker_id is null then
     linked_worker_id := (select w.id from pgjobs.register_worker(actor => register_job.actor) as w);
   end if;

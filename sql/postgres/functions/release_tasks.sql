@@ -18,7 +18,9 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_held tid[];
-  v_released bigint[];
+  v_tasks bigint[];
+  v_released uuid[];
+  v_jobs integer[];
   v_job record;
 begin
   perform pgjobs.check_batch(release_tasks.task_ids, release_tasks.tokens);
@@ -38,33 +40,34 @@ begin
     from gone as g
     where g.cancel_requested_at is not null
   ), back as (
-    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt
+    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, t.created_at
     from gone as g
     join pgjobs.tasks as t on t.id = g.task_id
     where g.cancel_requested_at is null
   ), due as (
-    insert into pgjobs.ready (job_id, priority, seq, task_id, attempt, due_at)
-    select b.job_id, b.priority, b.task_id, b.task_id, b.attempt, v_now from back as b where release_tasks.delay is null
+    insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again)
+    select b.job_id, b.priority, b.attempt, b.created_at, b.task_id, true from back as b where release_tasks.delay is null
   ), later as (
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt)
     select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt
     from back as b
     where release_tasks.delay is not null
   )
-  select array_agg(g.task_id) into v_released from gone as g;
+  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id)
+  into v_tasks, v_released, v_jobs
+  from gone as g;
   for v_job in
-    select t.job_id, count(*) as quantity from pgjobs.tasks as t
-    where t.id = any (v_released) and release_tasks.delay is null group by t.job_id
+    select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
   loop
-    perform pgjobs.wake(v_job.job_id, v_job.quantity);
+    perform pgjobs.wake(v_job.id, v_job.quantity);
   end loop;
   return query
   select
     i.task_id,
-    case when r.task_id is not null then coalesce(o.status, 'pending') end,
-    case when r.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+    case when r.token is not null then coalesce(o.status, 'pending') end,
+    case when r.token is null then pgjobs.lost_or_unknown(i.task_id) end
   from unnest(release_tasks.task_ids, release_tasks.tokens) as i (task_id, token)
-  left join unnest(v_released) as r (task_id) on r.task_id = i.task_id
+  left join unnest(v_tasks, v_released) as r (task_id, token) on r.task_id = i.task_id and r.token = i.token
   left join pgjobs.outcomes as o on o.task_id = i.task_id and o.token = i.token;
 end
 $$;

@@ -15,12 +15,14 @@ declare
   v_now timestamptz := pgjobs.now();
   v_held tid[];
 begin
-  perform pgjobs.check_batch(report_progress.task_ids, report_progress.tokens);
+  perform pgjobs.check_batch(
+    report_progress.task_ids, report_progress.tokens, coalesce(cardinality(report_progress.progress), -1)
+  );
   perform pgjobs.check_documents(report_progress.progress, 'progress');
   v_held := pgjobs.lock_leases(report_progress.task_ids, report_progress.tokens, v_now);
   update pgjobs.leases as l
   set
-    progress = report_progress.progress[array_position(report_progress.task_ids, l.task_id)],
+    progress = report_progress.progress[array_position(report_progress.tokens, l.token)],
     started_at = coalesce(l.started_at, v_now)
   where l.ctid = any (v_held);
   return query

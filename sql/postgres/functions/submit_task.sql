@@ -17,9 +17,11 @@ returns setof pgjobs.task
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_id bigint;
 begin
-  return query
-  select t.*
+  -- A statement of its own, so that the next one sees what it wrote.
+  select s.task_id into v_id
   from pgjobs.submit_tasks(
     job => submit_task.job, payloads => array[submit_task.payload], room => submit_task.room,
     priority => submit_task.priority, available_at => submit_task.available_at, delay => submit_task.delay,
@@ -27,8 +29,8 @@ begin
     idempotency_keys => case when submit_task.idempotency_key is not null then array[submit_task.idempotency_key] end,
     submitter => submit_task.submitter, owner => submit_task.owner, project => submit_task.project,
     tags => submit_task.tags
-  ) as s
-  join pgjobs.task as t on t.id = s.task_id;
+  ) as s;
+  return query select t.* from pgjobs.task as t where t.id = v_id;
 end
 $$;
 

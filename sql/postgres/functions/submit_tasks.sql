@@ -60,8 +60,9 @@ begin
     where v_new is null or v_new[i.place]
     returning id
   ), due as (
-    insert into pgjobs.ready (job_id, priority, seq, task_id, due_at)
-    select v_job.id, submit_tasks.priority, n.id, n.id, v_now from new_tasks as n
+    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+    select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, v_run_at < v_now is true
+    from new_tasks as n
     where v_run_at is null or v_run_at <= v_now
   ), later as (
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority)

@@ -16,17 +16,17 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_last integer := pgjobs.last_counted_place();
-  v_seq bigint;
+  v_due_at timestamptz;
   v_run_at timestamptz;
   v_ahead integer;
 begin
-  select r.seq into v_seq from pgjobs.ready as r
-  where r.job_id = queue_position.job_id and r.priority = queue_position.priority and r.seq = queue_position.task_id;
-  if v_seq is null then
-    select r.seq into v_seq from pgjobs.ready as r
-    where r.task_id = queue_position.task_id and r.seq <> r.task_id;
-  end if;
-  if v_seq is null then
+  select coalesce(r.due_at, a.due_at) into v_due_at
+  from pgjobs.tasks as t
+  left join pgjobs.ready as r
+    on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+  left join pgjobs.ready as a on a.task_id = t.id and a.is_again
+  where t.id = queue_position.task_id;
+  if v_due_at is null then
     select s.run_at into v_run_at from pgjobs.scheduled as s where s.task_id = queue_position.task_id;
     if v_run_at is null then
       return null;
@@ -36,11 +36,10 @@ begin
   from (
     select from pgjobs.ready as r
     where r.job_id = queue_position.job_id
-      and (r.priority, r.seq) < (coalesce(queue_position.priority, 0), coalesce(v_seq, 0))
-      and v_seq is not null
+      and (r.priority, r.due_at, r.task_id) < (queue_position.priority, v_due_at, queue_position.task_id)
     limit v_last
   ) as a;
-  if v_seq is null then
+  if v_due_at is null then
     select (select count(*) from (select from pgjobs.ready as r where r.job_id = queue_position.job_id limit v_last) as d)
       + count(*) filter (where e.job_id = queue_position.job_id)
     into v_ahead
@@ -57,6 +56,49 @@ $$;
 
 comment on function pgjobs.queue_position is
   'A pending task''s place in line, counted up to pgjobs.last_counted_place(). Example: select pgjobs.queue_position(42, 1, 5::smallint)';
+
+-- The same for a page of tasks: one look at each job's line, not one for each task.
+create function pgjobs.queue_positions(task_ids bigint[])
+returns table (task_id bigint, place integer)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set enable_hashjoin = on
+as $$
+#variable_conflict use_column
+declare
+  v_last integer := pgjobs.last_counted_place();
+begin
+  return query
+  with wanted as materialized (
+    select t.id, t.job_id, t.priority, r.task_id is not null or a.task_id is not null as is_due
+    from pgjobs.tasks as t
+    left join pgjobs.ready as r
+      on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+    left join pgjobs.ready as a on a.task_id = t.id and a.is_again
+    where t.id = any (queue_positions.task_ids)
+  ), line as materialized (
+    select l.task_id, l.place
+    from (select distinct w.job_id from wanted as w where w.is_due) as j
+    cross join lateral (
+      select f.task_id, (row_number() over (order by f.priority, f.due_at, f.task_id))::integer as place
+      from (
+        select o.task_id, o.priority, o.due_at from pgjobs.ready as o
+        where o.job_id = j.job_id
+        order by o.priority, o.due_at, o.task_id
+        limit v_last
+      ) as f
+    ) as l
+  )
+  select
+    w.id,
+    case when w.is_due then coalesce(l.place, v_last) else pgjobs.queue_position(w.id, w.job_id, w.priority) end
+  from wanted as w
+  left join line as l on l.task_id = w.id;
+end
+$$;
+
+comment on function pgjobs.queue_positions is
+  'Places in line of a page of tasks. Example: select * from pgjobs.queue_positions(array[41, 42])';
 
 -- Every job with a task submitted from the room: one index probe for each.
 create function pgjobs.jobs_used_in(room text)

@@ -63,8 +63,8 @@ comment on function pgjobs.claimable_jobs is
 -- The head of each lane, best first: due time plus a step of `aging` for each
 -- priority. A waiting task's key is fixed and newcomers' keys grow, so an old
 -- task of low priority gets its turn. One index probe per lane.
-create function pgjobs.lane_heads(job_ids integer[], ignore_floors boolean)
-returns table (job_id integer, priority smallint, job text, seq bigint)
+create function pgjobs.lane_heads(job_ids integer[], now timestamptz, ignore_floors boolean)
+returns table (job_id integer, priority smallint, job text, due_at timestamptz)
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
@@ -76,41 +76,39 @@ begin
   return query
   with looked as materialized (
     select
-      l.job_id, l.priority, h.seq, h.due_at,
+      l.job_id, l.priority, h.due_at, h.task_id,
       case
-        -- An empty lane's floor is the newest number given out: what is still on
-        -- its way may be below it, and is found when the floor expires.
+        -- An empty lane's floor is the present: what is still on its way may be
+        -- below it, and is found when the floor expires.
         when f.floor is null or lane_heads.ignore_floors
-          then pgjobs.floor_set(
-            l.job_id || '_' || l.priority, coalesce(h.seq, (select s.last_value from pgjobs.tasks_id_seq as s)), v_expires
-          )
-        when h.seq > f.floor
-          then pgjobs.floor_set(l.job_id || '_' || l.priority, h.seq, f.expires)
+          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires)
+        when h.due_at > pgjobs.moment(f.floor)
+          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(h.due_at), f.expires)
       end
     from (
       select distinct a.job_id, a.priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids)
     ) as l
     cross join lateral pgjobs.floor_get(l.job_id || '_' || l.priority, v_clock) as f
     left join lateral (
-      select r.seq, r.due_at
+      select r.due_at, r.task_id
       from pgjobs.ready as r
       where r.job_id = l.job_id and r.priority = l.priority
-        and r.seq >= case when lane_heads.ignore_floors then 0 else coalesce(f.floor, 0) end
-      order by r.seq
+        and r.due_at >= pgjobs.moment(case when not lane_heads.ignore_floors then f.floor end)
+      order by r.due_at, r.task_id
       limit 1
     ) as h on true
   )
-  select k.job_id, k.priority, j.full_name, k.seq
+  select k.job_id, k.priority, j.full_name, k.due_at
   from looked as k
   join pgjobs.jobs as j on j.id = k.job_id
-  where k.seq is not null
-  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.seq;
+  where k.due_at is not null
+  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
   perform set_config('pgjobs.look_cost', (pgjobs.clock_ms() - v_clock)::text, false);
 end
 $$;
 
 comment on function pgjobs.lane_heads is
-  'Heads of the lanes of some jobs, best first. Example: select * from pgjobs.lane_heads(array[1], true)';
+  'Heads of the lanes of some jobs, best first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
 
 create function pgjobs.look_cost()
 returns bigint
@@ -137,13 +135,11 @@ declare
 begin
   select s.run_at into v_head
   from pgjobs.scheduled as s
-  where s.run_at >= coalesce(to_timestamp(v_floor / 1000.0), '-infinity')
+  where s.run_at >= pgjobs.moment(v_floor)
   order by s.run_at
   limit 1;
   if v_floor is null then
-    perform pgjobs.floor_set(
-      'scheduled', (extract(epoch from least(v_head, promote_due.now)) * 1000)::bigint - 1, v_clock + 1000
-    );
+    perform pgjobs.floor_set('scheduled', pgjobs.micros(least(v_head, promote_due.now)), v_clock + 1000);
   end if;
   if v_head is null or v_head > promote_due.now then
     return 0;
@@ -161,9 +157,8 @@ begin
       ))
       returning s.*
     ), entered as (
-      insert into pgjobs.ready (job_id, priority, seq, task_id, attempt, due_at)
-      select d.job_id, d.priority, nextval('pgjobs.tasks_id_seq'), d.task_id, d.attempt, d.run_at
-      from (select due.* from due order by due.run_at, due.task_id) as d
+      insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again)
+      select d.job_id, d.priority, d.attempt, d.run_at, d.task_id, true from due as d
       returning job_id
     )
     select job_id, count(*) as quantity from entered group by job_id

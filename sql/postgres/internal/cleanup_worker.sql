@@ -9,7 +9,6 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_tasks bigint[];
   v_held tid[];
   v_jobs integer[];
 begin
@@ -18,20 +17,15 @@ begin
     return query select 0, 0, 0;
     return;
   end if;
-  select array_agg(l.ctid), array_agg(l.task_id)
-  into v_held, v_tasks
-  from (
-    select l.ctid, l.task_id from pgjobs.leases as l
-    where l.worker_id = cleanup_worker.worker_id
-    order by l.task_id
-    for update
-  ) as l;
+  v_held := array(
+    select l.ctid from pgjobs.leases as l where l.worker_id = cleanup_worker.worker_id order by l.task_id for update
+  );
   select
     count(*) filter (where e.status <> 'pending'),
     count(*) filter (where e.status = 'pending')
   into failed, retried
   from pgjobs.end_attempts(
-    v_held, v_tasks, array['Worker disconnected'], array['worker_disconnected'], null, cleanup_worker.now
+    v_held, null, array['Worker disconnected'], array['worker_disconnected'], null, cleanup_worker.now
   ) as e;
   v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = cleanup_worker.worker_id);
   delete from pgjobs.workers as w where w.id = cleanup_worker.worker_id;

@@ -1,4 +1,4 @@
--- Scan floors: below which `seq` a lane holds nothing worth looking at.
+-- Scan floors: below which a lane holds nothing worth looking at.
 --
 -- Entries taken before leave dead versions behind, and while somebody holds a
 -- transaction open nobody can remove them; looking at them again on every claim
@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function pgjobs.floor_set is
-  'Remembers a floor in this session. Example: select pgjobs.floor_set(''1_5'', 100, 1767225600000)';
+  'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
 
 create function pgjobs.clock_ms()
 returns bigint
@@ -44,3 +44,20 @@ language sql volatile
 return (extract(epoch from clock_timestamp()) * 1000)::bigint;
 
 comment on function pgjobs.clock_ms is 'Real time in milliseconds, for floors only. Example: select pgjobs.clock_ms()';
+
+-- Floors that are times travel as microseconds: how a time is written depends on
+-- the session's settings.
+create function pgjobs.micros(moment timestamptz)
+returns bigint
+language sql immutable
+return (extract(epoch from moment) * 1000000)::bigint;
+
+comment on function pgjobs.micros is 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
+
+create function pgjobs.moment(micros bigint)
+returns timestamptz
+language sql immutable
+return coalesce(timestamptz 'epoch' + micros * interval '1 microsecond', '-infinity');
+
+comment on function pgjobs.moment is
+  'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';

@@ -50,10 +50,10 @@ comment on function pgjobs.backoff is
   'Delay after a failed attempt. Example: select pgjobs.backoff(1, 3, ''1 s'', ''1 h'', 0.25, null)';
 
 -- Ends attempts without success: retries what may be retried, fails or cancels
--- the rest. The leases must be locked. Arrays go by position with `task_ids`; one
+-- the rest. The leases must be locked. Arrays go by position with `tokens`; one
 -- of a single entry counts for all.
 create function pgjobs.end_attempts(
-  held tid[], task_ids bigint[], errors text[], kinds text[], retryable boolean[], now timestamptz
+  held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamptz
 )
 returns table (task_id bigint, status text, run_at timestamptz)
 language plpgsql volatile
@@ -86,7 +86,7 @@ begin
     from (
       select
         l.*,
-        case when cardinality(end_attempts.errors) > 1 then array_position(end_attempts.task_ids, l.task_id) else 1 end as place
+        case when cardinality(end_attempts.errors) > 1 then array_position(end_attempts.tokens, l.token) else 1 end as place
       from gone as l
     ) as g
     join pgjobs.tasks as t on t.id = g.task_id
@@ -129,3 +129,13 @@ return case when exists (select from pgjobs.tasks as t where t.id = task_id) the
 
 comment on function pgjobs.lost_or_unknown is
   'The problem of an acknowledgement without a lease. Example: select pgjobs.lost_or_unknown(42)';
+
+-- Whether an attempt was failed by its holder, rather than taken from them.
+create function pgjobs.is_own_failure(status text, error_kind text)
+returns boolean
+language sql immutable
+return status = 'failed'
+  and coalesce(error_kind, '') not in ('lease_expired', 'worker_disconnected', 'internal_timeout');
+
+comment on function pgjobs.is_own_failure is
+  'Whether an attempt was failed by its holder. Example: select pgjobs.is_own_failure(''failed'', ''network'')';

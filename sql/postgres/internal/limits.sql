@@ -38,17 +38,18 @@ comment on function pgjobs.check_documents is
   'Refuses oversize and overdeep JSON in a batch. Example: select pgjobs.check_documents(array[''{}''::jsonb], ''payload'')';
 
 -- A batch of acknowledgements: arrays of one length, at most 10,000 items.
-create function pgjobs.check_batch(task_ids bigint[], tokens uuid[])
+-- `lengths` are those of the further arrays, null for one that was left out.
+create function pgjobs.check_batch(task_ids bigint[], tokens uuid[], variadic lengths integer[] default '{}')
 returns void
 language plpgsql immutable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
-    or cardinality(task_ids) > 10000
+    or cardinality(task_ids) > 10000 or cardinality(task_ids) <> any (lengths)
   then
-    perform pgjobs.refuse('validation-error', 'task_ids and tokens must be arrays of one length, at most 10000',
-      format('Got %s and %s.', cardinality(task_ids), cardinality(tokens)));
+    perform pgjobs.refuse('validation-error', 'A batch is given by arrays of one length, at most 10000',
+      format('Got %s tasks, %s tokens and %s.', cardinality(task_ids), cardinality(tokens), lengths));
   end if;
 end
 $$;

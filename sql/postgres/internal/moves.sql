@@ -13,12 +13,13 @@ begin
     return query
     delete from pgjobs.ready as r
     using pgjobs.tasks as t
-    where t.id = take_pending.task_id and r.job_id = t.job_id and r.priority = t.priority and r.seq = t.id
+    where t.id = take_pending.task_id
+      and r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
     returning r.job_id, r.priority, r.attempt;
     exit when found;
     return query
     delete from pgjobs.ready as r
-    where r.task_id = take_pending.task_id and r.seq <> r.task_id
+    where r.task_id = take_pending.task_id and r.is_again
     returning r.job_id, r.priority, r.attempt;
     exit when found;
     return query
@@ -72,8 +73,8 @@ as $$
 declare
   v_job integer;
 begin
-  insert into pgjobs.ready (job_id, priority, seq, task_id, due_at)
-  select t.job_id, t.priority, nextval('pgjobs.tasks_id_seq'), t.id, enter_lane.now
+  insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+  select t.job_id, t.priority, enter_lane.now, t.id, true
   from pgjobs.tasks as t
   where t.id = enter_lane.task_id
   returning job_id into v_job;

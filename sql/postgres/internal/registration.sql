@@ -33,22 +33,33 @@ comment on function pgjobs.check_registration is
   'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
 
 -- Soft-deletes jobs that nobody serves and nothing waits for.
+--
+-- The rows are locked in a statement of their own: a registration that was in
+-- flight has then committed, and the next statement sees the worker it linked.
 create function pgjobs.retire_orphans(job_ids integer[], now timestamptz)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_retired integer;
 begin
+  perform from pgjobs.jobs as j where j.id = any (retire_orphans.job_ids) order by j.id for update;
   update pgjobs.jobs as j
   set deleted_at = retire_orphans.now
   where j.id = any (retire_orphans.job_ids)
     and j.room <> '@internal'
     and j.deleted_at is null
     and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
-    and not exists (select from pgjobs.ready as r where r.job_id = j.id)
-    and not exists (select from pgjobs.scheduled as s where s.job_id = j.id);
+    -- Subqueries, not `not exists`: as a join it would read the whole backlog.
+    and (select true from pgjobs.ready as r where r.job_id = j.id limit 1) is null
+    and (select true from pgjobs.scheduled as s where s.job_id = j.id limit 1) is null;
   get diagnostics v_retired = row_count;
   return v_retired;
 end
@@ -56,3 +67,29 @@ $$;
 
 comment on function pgjobs.retire_orphans is
   'Soft-deletes jobs without workers and pending tasks. Example: select pgjobs.retire_orphans(array[1], pgjobs.now())';
+
+-- Brings back retired jobs that tasks wait for: a submit may have been in flight
+-- while its job was retired.
+create function pgjobs.revive_jobs()
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  update pgjobs.jobs as j
+  set deleted_at = null
+  where j.deleted_at is not null
+    and (
+      (select true from pgjobs.ready as r where r.job_id = j.id limit 1)
+      or (select true from pgjobs.scheduled as s where s.job_id = j.id limit 1)
+    );
+end
+$$;
+
+comment on function pgjobs.revive_jobs is 'Brings back retired jobs that tasks wait for. Example: select pgjobs.revive_jobs()';

@@ -26,6 +26,10 @@ create function pgjobs.sweep_rollups(now timestamptz, batch integer)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_counted integer;
@@ -38,37 +42,39 @@ begin
     where u.ctid = any (array(
       select c.ctid from pgjobs.uncounted as c limit sweep_rollups.batch for update skip locked
     ))
-    returning u.*
-  ), ended as materialized (
-    select
-      u.job_id, u.measure, o.task_id, date_trunc('minute', coalesce(o.ended_at, sweep_rollups.now)) as minute,
-      extract(epoch from o.ended_at - o.claimed_at)::double precision as duration,
-      extract(epoch from o.claimed_at - t.created_at)::double precision as latency
+    returning u.job_id, u.measure, u.at, date_trunc('minute', u.at) as minute, u.task_ids, u.claimed_at
+  ), counted (minute, job_id, measure, bucket, quantity, seconds) as (
+    select u.minute, u.job_id, u.measure, 0::smallint, sum(cardinality(u.task_ids)), 0
     from taken as u
-    cross join unnest(u.task_ids) as i (task_id)
-    left join pgjobs.outcomes as o on o.task_id = i.task_id and o.status = u.measure
-    left join pgjobs.tasks as t on t.id = o.task_id
-  ), measured (minute, job_id, measure, bucket, seconds) as (
-    select e.minute, e.job_id, e.measure, 0::smallint, 0 from ended as e
+    group by u.minute, u.job_id, u.measure
     union all
-    select e.minute, e.job_id, 'duration', pgjobs.histogram_bucket(e.duration), e.duration
-    from ended as e
-    where e.measure = 'completed' and e.duration is not null
+    select d.minute, d.job_id, 'duration', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
+    from (
+      select u.minute, u.job_id, date_part('epoch', u.at - c.claimed_at) as seconds
+      from taken as u
+      cross join unnest(u.claimed_at) as c (claimed_at)
+      where u.measure = 'completed'
+    ) as d
+    group by d.minute, d.job_id, pgjobs.histogram_bucket(d.seconds)
     union all
-    select e.minute, e.job_id, 'latency', pgjobs.histogram_bucket(e.latency), e.latency
-    from ended as e
-    where e.latency is not null
-  ), summed as (
-    select coalesce(m.minute, '-infinity') as minute, m.job_id, m.measure, m.bucket, count(*) as quantity, sum(m.seconds) as seconds
-    from measured as m
-    group by m.job_id, m.measure, m.bucket, rollup (m.minute)
+    select w.minute, w.job_id, 'latency', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
+    from (
+      select u.minute, u.job_id, date_part('epoch', c.claimed_at - t.created_at) as seconds
+      from taken as u
+      cross join unnest(u.task_ids, u.claimed_at) as c (task_id, claimed_at)
+      join pgjobs.tasks as t on t.id = c.task_id
+      where c.claimed_at is not null
+    ) as w
+    group by w.minute, w.job_id, pgjobs.histogram_bucket(w.seconds)
   ), kept as (
     insert into pgjobs.rollups as r (minute, job_id, measure, bucket, quantity, seconds)
-    select s.* from summed as s
+    select coalesce(c.minute, '-infinity'), c.job_id, c.measure, c.bucket, sum(c.quantity), sum(c.seconds)
+    from counted as c
+    group by c.job_id, c.measure, c.bucket, rollup (c.minute)
     on conflict (minute, job_id, measure, bucket) do update
     set quantity = r.quantity + excluded.quantity, seconds = r.seconds + excluded.seconds
   )
-  select count(*) into v_counted from ended;
+  select coalesce(sum(cardinality(u.task_ids)), 0) into v_counted from taken as u;
   delete from pgjobs.rollups as r
   where r.minute > '-infinity'
     and r.minute < sweep_rollups.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s);
@@ -78,3 +84,36 @@ $$;
 
 comment on function pgjobs.sweep_rollups is
   'Counts endings into minutes. Example: select pgjobs.sweep_rollups(pgjobs.now(), 100000)';
+
+create function pgjobs.note_endings()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
+  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
+  from new_rows as n
+  group by n.job_id, n.status;
+  return null;
+end
+$$;
+
+comment on function pgjobs.note_endings is 'Trigger: notes endings for the rollups. Example: fires on insert into pgjobs.outcomes';
+
+create function pgjobs.note_retries()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids)
+  select n.job_id, 'retried', pgjobs.now(), array_agg(n.task_id)
+  from new_rows as n
+  where n.error is not null
+  group by n.job_id;
+  return null;
+end
+$$;
+
+comment on function pgjobs.note_retries is 'Trigger: notes retries for the rollups. Example: fires on insert into pgjobs.scheduled';

@@ -70,23 +70,22 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  with drawn as (
-    insert into pgjobs.idempotency_keys as k (job_id, key, task_id)
-    select draw_ids.job_id, d.key, nextval('pgjobs.tasks_id_seq')
-    from (select distinct u.key from unnest(draw_ids.keys) as u (key) where u.key is not null order by u.key) as d
-    on conflict (job_id, key) do update set task_id = k.task_id
-    returning k.key, k.task_id, k.xmax = 0 as is_new
-  ), numbered as (
-    select
-      i.place,
-      coalesce(d.task_id, case when i.key is null then nextval('pgjobs.tasks_id_seq') end) as id,
-      i.key is null or (d.is_new and row_number() over (partition by i.key order by i.place) = 1) as is_new
+  with items as materialized (
+    select i.key, i.place, nextval('pgjobs.tasks_id_seq') as id
     from unnest(draw_ids.keys) with ordinality as i (key, place)
-    left join drawn as d on d.key = i.key
+  ), kept as (
+    insert into pgjobs.idempotency_keys as k (job_id, key, task_id)
+    select draw_ids.job_id, d.key, d.id
+    from (select distinct on (i.key) i.key, i.id from items as i where i.key is not null order by i.key, i.place) as d
+    on conflict (job_id, key) do update set task_id = k.task_id
+    returning k.key, k.task_id
   )
-  select array_agg(n.id order by n.place), array_agg(n.is_new order by n.place)
+  select
+    array_agg(coalesce(k.task_id, i.id) order by i.place),
+    array_agg(coalesce(k.task_id = i.id, true) order by i.place)
   into draw_ids.ids, draw_ids.are_new
-  from numbered as n;
+  from items as i
+  left join kept as k on k.key = i.key;
 end
 $$;
 

@@ -4,26 +4,26 @@ create function pgjobs.sweep_leases(now timestamptz, batch integer)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_held tid[];
-  v_tasks bigint[];
 begin
-  select array_agg(l.ctid), array_agg(l.task_id)
-  into v_held, v_tasks
-  from (
-    select l.ctid, l.task_id
+  v_held := array(
+    select l.ctid
     from pgjobs.leases as l
     where l.until <= sweep_leases.now
       or (l.worker_id is not null and not exists (select from pgjobs.workers as w where w.id = l.worker_id))
     order by l.task_id
     limit sweep_leases.batch
     for update skip locked
-  ) as l;
-  perform pgjobs.end_attempts(
-    v_held, v_tasks, array['lease_expired'], array['lease_expired'], null, sweep_leases.now
   );
-  return coalesce(cardinality(v_tasks), 0);
+  perform pgjobs.end_attempts(
+    v_held, null, array['lease_expired'], array['lease_expired'], null, sweep_leases.now
+  );
+  return cardinality(v_held);
 end
 $$;
 
@@ -51,6 +51,7 @@ begin
     perform from pgjobs.cleanup_worker(v_worker, sweep_workers.now);
     v_swept := v_swept + 1;
   end loop;
+  perform pgjobs.revive_jobs();
   return v_swept;
 end
 $$;
@@ -63,15 +64,15 @@ create function pgjobs.sweep_internal(now timestamptz, batch integer)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_held tid[];
-  v_tasks bigint[];
 begin
-  select array_agg(l.ctid), array_agg(l.task_id)
-  into v_held, v_tasks
-  from (
-    select l.ctid, l.task_id
+  v_held := array(
+    select l.ctid
     from pgjobs.leases as l
     join pgjobs.jobs as j on j.id = l.job_id and j.room = '@internal'
     join pgjobs.tasks as t on t.id = l.task_id
@@ -79,11 +80,11 @@ begin
     order by l.task_id
     limit sweep_internal.batch
     for update of l skip locked
-  ) as l;
-  perform pgjobs.end_attempts(
-    v_held, v_tasks, array['Internal worker timeout'], array['internal_timeout'], array[false], sweep_internal.now
   );
-  return coalesce(cardinality(v_tasks), 0);
+  perform pgjobs.end_attempts(
+    v_held, null, array['Internal worker timeout'], array['internal_timeout'], array[false], sweep_internal.now
+  );
+  return cardinality(v_held);
 end
 $$;
 
@@ -107,6 +108,9 @@ begin
     order by o.xid, o.id
     limit sweep_retention.batch
   ));
+  delete from pgjobs.lanes as l
+  using pgjobs.lanes as other
+  where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
   delete from pgjobs.waiting as w where w.since < sweep_retention.now - interval '10 minutes';
   delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
   return v_pruned;

@@ -8,6 +8,9 @@ comment on function pgjobs.last_counted_row is
   'Totals are exact up to here. Example: select pgjobs.last_counted_row()';
 
 -- Numbers of the room's newest tasks of these jobs, at most `wanted`.
+--
+-- Ranges rather than equality, here and below: of constants the order is free,
+-- and the planner would walk the primary key past everybody else's tasks.
 create function pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint)
 returns setof bigint
 language plpgsql stable
@@ -20,8 +23,8 @@ begin
   cross join lateral (
     select t.id
     from pgjobs.tasks as t
-    where t.room = newest_tasks.room and t.job_id = j.id and t.id < newest_tasks.before
-    order by t.id desc
+    where (t.room, t.job_id, t.id) > (newest_tasks.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_tasks.room, j.id, newest_tasks.before)
+    order by t.room desc, t.job_id desc, t.id desc
     limit newest_tasks.wanted
   ) as n
   order by n.id desc
@@ -31,6 +34,49 @@ $$;
 
 comment on function pgjobs.newest_tasks is
   'Numbers of a room''s newest tasks. Example: select * from pgjobs.newest_tasks(''lab-7'', array[1], 1000, 50)';
+
+-- Ended tasks of one status, found by walking the outcomes. Two queries, because
+-- only one that says so can use the partial index over the unsuccessful.
+create function pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if status = 'completed' then
+    return query
+    select t.id
+    from (
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = 'completed' and o.task_id < newest_outcomes.before
+        and (looked is not null or o.job_id = any (newest_outcomes.job_ids))
+      order by o.task_id desc
+      limit looked
+    ) as n
+    cross join lateral (select b.id, b.room, b.job_id from pgjobs.tasks as b where b.id = n.task_id offset 0) as t
+    where t.room = newest_outcomes.room and t.job_id = any (newest_outcomes.job_ids)
+    order by n.task_id desc
+    limit wanted;
+  else
+    return query
+    select t.id
+    from (
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = newest_outcomes.status and o.status <> 'completed' and o.task_id < newest_outcomes.before
+        and (looked is not null or o.job_id = any (newest_outcomes.job_ids))
+      order by o.task_id desc
+      limit looked
+    ) as n
+    cross join lateral (select b.id, b.room, b.job_id from pgjobs.tasks as b where b.id = n.task_id offset 0) as t
+    where t.room = newest_outcomes.room and t.job_id = any (newest_outcomes.job_ids)
+    order by n.task_id desc
+    limit wanted;
+  end if;
+end
+$$;
+
+comment on function pgjobs.newest_outcomes is
+  'Numbers of a room''s ended tasks among the newest outcomes. Example: select * from pgjobs.newest_outcomes(''lab-7'', array[1], ''failed'', 1000, 50, 500)';
 
 -- The same for ended tasks of one status. Either walks the room's tasks and
 -- looks for outcomes or walks the outcomes and looks for the room, whichever
@@ -45,21 +91,31 @@ declare
   v_in_room integer;
   v_ended integer;
 begin
+  -- Few tasks end badly, and an index holds just those.
+  if status <> 'completed' then
+    return query
+    select n.id
+    from pgjobs.newest_outcomes(
+      newest_ended.room, newest_ended.job_ids, newest_ended.status, newest_ended.before, newest_ended.wanted, null
+    ) as n (id);
+    return;
+  end if;
   select count(*), count(o.task_id)
   into v_in_room, v_ended
   from pgjobs.newest_tasks(newest_ended.room, newest_ended.job_ids, newest_ended.before, v_sample) as n (id)
   left join pgjobs.outcomes as o on o.task_id = n.id and o.status = newest_ended.status;
-  if v_in_room < v_sample or v_ended >= (
-    select count(t.id)
-    from (
-      select o.task_id from pgjobs.outcomes as o
-      where o.status = newest_ended.status and o.task_id < newest_ended.before
-      order by o.task_id desc
-      limit v_sample
-    ) as n
-    left join pgjobs.tasks as t
-      on t.id = n.task_id and t.room = newest_ended.room and t.job_id = any (newest_ended.job_ids)
+  if v_in_room = v_sample and v_ended <= (
+    select count(*)
+    from pgjobs.newest_outcomes(
+      newest_ended.room, newest_ended.job_ids, newest_ended.status, newest_ended.before, v_sample, v_sample
+    )
   ) then
+    return query
+    select n.id
+    from pgjobs.newest_outcomes(
+      newest_ended.room, newest_ended.job_ids, newest_ended.status, newest_ended.before, newest_ended.wanted, null
+    ) as n (id);
+  else
     return query
     select e.id
     from unnest(newest_ended.job_ids) as j (id)
@@ -67,20 +123,11 @@ begin
       select t.id
       from pgjobs.tasks as t
       join pgjobs.outcomes as o on o.task_id = t.id and o.status = newest_ended.status
-      where t.room = newest_ended.room and t.job_id = j.id and t.id < newest_ended.before
-      order by t.id desc
+      where (t.room, t.job_id, t.id) > (newest_ended.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_ended.room, j.id, newest_ended.before)
+      order by t.room desc, t.job_id desc, t.id desc
       limit newest_ended.wanted
     ) as e
     order by e.id desc
-    limit newest_ended.wanted;
-  else
-    return query
-    select o.task_id
-    from pgjobs.outcomes as o
-    join pgjobs.tasks as t
-      on t.id = o.task_id and t.room = newest_ended.room and t.job_id = any (newest_ended.job_ids)
-    where o.status = newest_ended.status and o.task_id < newest_ended.before
-    order by o.task_id desc
     limit newest_ended.wanted;
   end if;
 end
@@ -99,6 +146,7 @@ as $$
 declare
   v_few integer := greatest(20000 / greatest(cardinality(job_ids), 1), 50);
   v_backlogs integer[];
+  v_rest integer[];
 begin
   v_backlogs := array(
     select j.id
@@ -108,13 +156,12 @@ begin
   if (select count(*) from (select from pgjobs.scheduled limit 20001) as f) > 20000 then
     v_backlogs := newest_pending.job_ids;
   end if;
+  v_rest := array(select j.id from unnest(newest_pending.job_ids) as j (id) where j.id <> all (v_backlogs));
   return query
   with few as (
-    select r.task_id from pgjobs.ready as r
-    where r.job_id = any (newest_pending.job_ids) and not r.job_id = any (v_backlogs)
+    select r.task_id from pgjobs.ready as r where r.job_id = any (v_rest)
     union all
-    select s.task_id from pgjobs.scheduled as s
-    where s.job_id = any (newest_pending.job_ids) and not s.job_id = any (v_backlogs)
+    select s.task_id from pgjobs.scheduled as s where s.job_id = any (v_rest)
   )
   select p.id
   from (
@@ -127,11 +174,11 @@ begin
     cross join lateral (
       select t.id
       from pgjobs.tasks as t
-      where t.room = newest_pending.room and t.job_id = j.id and t.id < newest_pending.before
+      where (t.room, t.job_id, t.id) > (newest_pending.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_pending.room, j.id, newest_pending.before)
         and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
         and not exists (select from pgjobs.leases as l where l.task_id = t.id)
         and not exists (select from pgjobs.ignored as i where i.task_id = t.id)
-      order by t.id desc
+      order by t.room desc, t.job_id desc, t.id desc
       limit newest_pending.wanted
     ) as n
   ) as p
@@ -148,8 +195,10 @@ create function pgjobs.page_of_tasks(room text, job_ids integer[], status text, 
 returns setof bigint
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
+set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$

@@ -43,17 +43,17 @@ begin
     return null;
   end if;
   insert into pgjobs.events (at, kind, task_id, job_id, room, status)
-  select pgjobs.now(), case when n.seq = n.task_id then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
+  select pgjobs.now(), case when n.due_at = t.created_at then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
   from new_rows as n
   join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
-  join pgjobs.tasks as t on t.id = n.task_id and t.created_at <> n.due_at;
+  join pgjobs.tasks as t on t.id = n.task_id
+  where n.is_again and n.due_at >= t.created_at;
   return null;
 end
 $$;
 
 comment on function pgjobs.announce_ready is 'Trigger: records tasks that come back into line. Example: fires on insert into pgjobs.ready';
 
--- Failed attempts that will be retried, as events and for the rollups.
 create function pgjobs.announce_scheduled()
 returns trigger
 language plpgsql
@@ -70,8 +70,6 @@ begin
   from new_rows as n
   join pgjobs.tasks as t on t.id = n.task_id
   where n.error is not null;
-  insert into pgjobs.uncounted (job_id, measure, task_ids)
-  select n.job_id, 'retried', array_agg(n.task_id) from new_rows as n where n.error is not null group by n.job_id;
   return null;
 end
 $$;
@@ -121,8 +119,7 @@ $$;
 
 comment on function pgjobs.announce_started is 'Trigger: records started tasks of jobs that ask for full events. Example: fires on update of pgjobs.leases';
 
--- Failures and cancellations are always recorded, every ending is noted for the
--- rollups, and whoever watches a task is told.
+-- Failures and cancellations are always recorded; whoever watches a task is told.
 create function pgjobs.announce_ended()
 returns trigger
 language plpgsql

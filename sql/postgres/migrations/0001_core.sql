@@ -79,6 +79,9 @@ create table pgjobs.jobs (
   constraint attempts_are_possible check (max_attempts between 1 and 10000),
   constraint backoff_grows check (backoff_base >= interval '0' and backoff_cap >= backoff_base),
   constraint jitter_is_a_share check (jitter_share between 0 and 1 and jitter_cap >= interval '0'),
+  constraint ages_are_not_negative check (
+    max_age > interval '0' and retain_completed >= interval '0' and retain_failed >= interval '0'
+  ),
   constraint events_are_known check (events in ('failures', 'full'))
 );
 create index jobs_with_full_events on pgjobs.jobs (id) where events = 'full';
@@ -185,27 +188,27 @@ comment on column pgjobs.idempotency_keys.job_id is 'The job.';
 comment on column pgjobs.idempotency_keys.key is 'The submitter''s key.';
 comment on column pgjobs.idempotency_keys.task_id is 'The first task submitted with it.';
 
--- A task's first entry has seq = task_id, so its key is known without an index
--- on task_id; whoever comes back later draws a new seq and is found by the
--- partial index.
+-- The primary key is the exact order of claims. A first entry is due when its
+-- task was created, so its key is known without an index on task_id; whoever
+-- comes back is found by the partial index.
 create table pgjobs.ready (
   job_id integer not null,
   priority smallint not null,
-  seq bigint not null,
-  task_id bigint not null,
   attempt smallint not null default 0,
   due_at timestamptz not null,
-  primary key (job_id, priority, seq)
+  task_id bigint not null,
+  is_again boolean not null default false,
+  primary key (job_id, priority, due_at, task_id)
 );
-create index ready_again on pgjobs.ready (task_id) where seq <> task_id;
+create index ready_again on pgjobs.ready (task_id) where is_again;
 
 comment on table pgjobs.ready is 'Tasks that are due, in the exact order they are claimed.';
 comment on column pgjobs.ready.job_id is 'The job.';
 comment on column pgjobs.ready.priority is 'The lane.';
-comment on column pgjobs.ready.seq is 'Place in the lane: order of becoming due.';
-comment on column pgjobs.ready.task_id is 'The task.';
 comment on column pgjobs.ready.attempt is 'Attempts used so far.';
-comment on column pgjobs.ready.due_at is 'Since when it is due.';
+comment on column pgjobs.ready.due_at is 'Since when it is due: its place in the lane.';
+comment on column pgjobs.ready.task_id is 'The task.';
+comment on column pgjobs.ready.is_again is 'True unless it entered when it was submitted.';
 
 create table pgjobs.scheduled (
   task_id bigint primary key,
@@ -217,6 +220,7 @@ create table pgjobs.scheduled (
   error_kind text
 );
 create index scheduled_in_time on pgjobs.scheduled (run_at);
+create index scheduled_of_a_job on pgjobs.scheduled (job_id);
 
 comment on table pgjobs.scheduled is 'Tasks that are due later: submitted with a delay, or backing off after an error.';
 comment on column pgjobs.scheduled.task_id is 'The task.';
@@ -281,7 +285,7 @@ create table pgjobs.outcomes (
   constraint endings_by_workers_carry_the_token check (status = 'cancelled' or token is not null)
 );
 create index outcomes_to_look_at on pgjobs.outcomes (status, task_id) where status <> 'completed';
-create index outcomes_in_time on pgjobs.outcomes using brin (ended_at) with (autosummarize = on);
+create index outcomes_in_time on pgjobs.outcomes using brin (ended_at) with (autosummarize = on, pages_per_range = 16);
 
 comment on table pgjobs.outcomes is 'How tasks ended. Written once, never changed.';
 comment on column pgjobs.outcomes.task_id is 'The task.';

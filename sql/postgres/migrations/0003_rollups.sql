@@ -5,13 +5,17 @@
 create table pgjobs.uncounted (
   job_id integer not null,
   measure text not null,
-  task_ids bigint[] not null
+  at timestamptz not null,
+  task_ids bigint[] not null,
+  claimed_at timestamptz[]
 );
 
 comment on table pgjobs.uncounted is 'Endings and retries that no rollup counts yet.';
 comment on column pgjobs.uncounted.job_id is 'The job.';
 comment on column pgjobs.uncounted.measure is 'completed, failed, cancelled or retried.';
+comment on column pgjobs.uncounted.at is 'When.';
 comment on column pgjobs.uncounted.task_ids is 'The tasks of one statement.';
+comment on column pgjobs.uncounted.claimed_at is 'When the last lease of each began, by position; empty for one cancelled in line.';
 
 create table pgjobs.rollups (
   minute timestamptz not null,

@@ -6,6 +6,10 @@ import asyncpg
 import typer
 
 from pgjobs.cli.migrate import migrate
+from pgjobs.cli.serve import openapi, serve
+from pgjobs.cli.sweep import sweep
+from pgjobs.cli.token import token
+from pgjobs.cli.worker import worker
 from pgjobs.errors import PgJobsError
 
 app = typer.Typer(
@@ -16,6 +20,11 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(migrate)
+app.command()(worker)
+app.command()(serve)
+app.command()(openapi)
+app.command()(sweep)
+app.add_typer(token, name="token")
 
 
 @app.callback()

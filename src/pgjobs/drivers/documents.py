@@ -8,13 +8,22 @@ from typing import Any
 
 from pgjobs.errors import PayloadInvalid
 
+_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class Encoded(str):
+    """JSON text that was checked already."""
+
+    __slots__ = ()
 
 
 def encode(value: Any) -> str:
     """JSON text of a value; refuses NaN, NUL, lone surrogates and what JSON cannot hold."""
+    if type(value) is Encoded:
+        return value
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _text(value)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise PayloadInvalid("Not a JSON document", detail=str(error)) from error

@@ -28,6 +28,7 @@ class Listener:
         self._schema = schema
         self._self_test_seconds = self_test_seconds
         self._subscribers: dict[str, set[Wake]] = {}
+        self._listened: set[str] = set()
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._echo = asyncio.Event()
@@ -38,10 +39,10 @@ class Listener:
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="pgjobs listener")
         wakes = self._subscribers.setdefault(channel, set())
-        if not wakes:
+        wakes.add(wake)
+        if channel not in self._listened:
             self._ready.clear()
             self._wanted.set()
-        wakes.add(wake)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ready.wait(), 5)
         return lambda: wakes.discard(wake)
@@ -65,6 +66,7 @@ class Listener:
             except FAILURES as error:
                 log.warning("listener lost its connection: %s", type(error).__name__)
             self._ready.clear()
+            self._listened.clear()
             await asyncio.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311
             delay = min(delay * 2, 5.0) if self._connection is None else 0.1
             self._connection = None
@@ -75,17 +77,17 @@ class Listener:
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
-            listened: set[str] = set()
             await connection.add_listener(f"{self._schema}.echo", lambda *_: self._echo.set())
             while not lost.is_set():
                 self._wanted.clear()
-                for channel in set(self._subscribers) - listened:
+                for channel in set(self._subscribers) - self._listened:
                     await connection.add_listener(f"{self._schema}.{channel}", self._pass_on)
-                    listened.add(channel)
-                if not self._ready.is_set():
+                    self._listened.add(channel)
+                    self._wake(channel, "")
+                # Whoever subscribed during one of these awaits is not listened for yet.
+                if not self._wanted.is_set():
                     self._ready.set()
-                    self._wake_all()
-                await self._idle(connection, lost)
+                    await self._idle(connection, lost)
         finally:
             if not connection.is_closed():
                 connection.terminate()
@@ -108,10 +110,8 @@ class Listener:
                 await self._echo.wait()
 
     def _pass_on(self, _connection: Any, _pid: int, channel: str, payload: Any) -> None:
-        for wake in list(self._subscribers.get(channel.partition(".")[2], ())):
-            wake(str(payload))
+        self._wake(channel.partition(".")[2], str(payload))
 
-    def _wake_all(self) -> None:
-        for wakes in self._subscribers.values():
-            for wake in list(wakes):
-                wake("")
+    def _wake(self, channel: str, payload: str) -> None:
+        for wake in list(self._subscribers.get(channel, ())):
+            wake(payload)

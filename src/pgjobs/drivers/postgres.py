@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Self, cast
 
@@ -22,7 +23,8 @@ class PostgresDriver:
 
     `is_pooled` is for a transaction-mode pooler such as PgBouncer in front of the
     database: no prepared statement outlives its transaction. Notifications need a
-    session of their own, so `listen_url` should then go past the pooler.
+    session of their own, so `listen_url` should then go past the pooler; without it
+    nobody is woken, and whoever waits looks again from time to time.
     """
 
     def __init__(
@@ -32,6 +34,8 @@ class PostgresDriver:
         self.schema = schema
         self._is_pooled = is_pooled
         self._listener = listener
+        self._transactions: asyncio.Semaphore | None = None
+        self._reopen: Callable[[], Awaitable[PostgresDriver]] | None = None
 
     @classmethod
     async def connect(
@@ -58,12 +62,34 @@ class PostgresDriver:
             **options,
         )
         listen_dsn = Settings(database_url=listen_url).url() if listen_url else dsn
-        return cls(
+        can_listen = listen_url is not None or not is_pooled
+        driver = cls(
             pool,
             schema=settings.database_schema,
             is_pooled=is_pooled,
-            listener=Listener(lambda: asyncpg.connect(listen_dsn, timeout=10), settings.database_schema),
+            listener=Listener(lambda: asyncpg.connect(listen_dsn, timeout=10), settings.database_schema)
+            if can_listen
+            else None,
         )
+        driver._reopen = lambda: cls.connect(
+            dsn, schema=driver.schema, min_size=0, max_size=1, is_pooled=is_pooled, **options
+        )
+        return driver
+
+    async def twin(self) -> PostgresDriver:
+        """Another driver for the same database, with one connection, for another thread's event loop."""
+        if self._reopen is None:
+            raise InvalidArgument("Only a queue opened by its URL can be opened again")
+        return await self._reopen()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Any]:
+        """A connection with an open transaction, for work that must commit together with a verb."""
+        if self._transactions is None:
+            # A few connections stay free: whoever holds a transaction may wait for another verb.
+            self._transactions = asyncio.Semaphore(max(1, self.pool.get_max_size() - 3))
+        async with self._transactions, self.pool.acquire() as connection, connection.transaction():
+            yield connection
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         async with self._connection() as connection:
@@ -79,7 +105,8 @@ class PostgresDriver:
                 yield connection
 
     async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
-        assert self._listener is not None
+        if self._listener is None:
+            return lambda: None
         return await self._listener.subscribe(channel, wake)
 
     async def migrate(self) -> None:

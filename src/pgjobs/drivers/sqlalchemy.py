@@ -5,31 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy.engine import Connection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
+
 from pgjobs.drivers import Driver, Row
 from pgjobs.drivers.postgres import BoundDriver
 from pgjobs.errors import InvalidArgument
 
+# SQLAlchemy begins a transaction when it executes something, not when it is asked for the connection.
+BEGIN = "select 1"
+
 
 def driver_for_sqlalchemy(connection: Any, *, schema: str) -> Driver:
     """For a Session, Connection, AsyncSession or AsyncConnection."""
-    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
-
-    if isinstance(connection, (AsyncSession, AsyncConnection)):
+    if isinstance(connection, (AsyncSession, AsyncConnection, async_scoped_session)):
         return AsyncSqlAlchemyDriver(connection, schema=schema)
-    # Executing begins the transaction, if none is open yet.
-    core = connection.connection() if callable(getattr(connection, "connection", None)) else connection
-    core.exec_driver_sql("select 1")
-    return _driver_of(core.connection.driver_connection, schema)
+    return SqlAlchemyDriver(connection, schema=schema)
 
 
-class AsyncSqlAlchemyDriver(BoundDriver):
-    """Finds the driver connection at the first call, because that needs an await."""
+class SqlAlchemyDriver(BoundDriver):
+    """Finds the driver connection at each call: a session may have another one after each commit."""
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         session = self.connection
-        core = await session.connection() if hasattr(session, "get_bind") else session
-        # Until something was executed, SQLAlchemy's asyncpg connections have no transaction open.
-        await core.exec_driver_sql("select 1")
+        core = session if isinstance(session, Connection) else session.connection()
+        core.exec_driver_sql(BEGIN)
+        return await _driver_of(core.connection.driver_connection, self.schema).call(verb, **arguments)
+
+
+class AsyncSqlAlchemyDriver(BoundDriver):
+    """The same for asynchronous sessions and connections."""
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        session = self.connection
+        core = session if isinstance(session, AsyncConnection) else await session.connection()
+        await core.exec_driver_sql(BEGIN)
         raw = await core.get_raw_connection()
         return await _driver_of(raw.driver_connection, self.schema).call(verb, **arguments)
 

@@ -9,7 +9,7 @@ from typing import Any
 from pgjobs.drivers.documents import encode
 from pgjobs.errors import BY_SQLSTATE, Forbidden, InvalidArgument, PgJobsError, SchemaBehind
 
-DOCUMENTS = frozenset({"schema"})
+DOCUMENTS = frozenset({"schema", "payload", "result"})
 DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
 DOCUMENT_COLUMNS = frozenset({"payload", "result", "progress", "schema", "fields"})
 

@@ -8,8 +8,10 @@ from typing import Any, Self
 
 import psycopg
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 
 from pgjobs.drivers import Driver, Row, Wake
+from pgjobs.drivers.documents import decode
 from pgjobs.drivers.statements import call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument
 from pgjobs.settings import Settings
@@ -69,7 +71,8 @@ class BoundAsyncDriver(BoundSyncDriver):
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         text, values = _call(self.schema, verb, arguments)
-        async with self.pool.cursor(row_factory=dict_row) as cursor:
+        async with psycopg.AsyncCursor(self.pool, row_factory=dict_row) as cursor:
+            set_json_loads(decode, cursor)
             with errors_translated():
                 await cursor.execute(text, values)
                 return list(await cursor.fetchall())
@@ -84,14 +87,25 @@ def driver_for_psycopg(connection: Any, *, schema: str) -> Driver:
 def call(connection: Any, schema: str, verb: str, arguments: dict[str, Any]) -> Sequence[Row]:
     """One verb on one connection."""
     text, values = _call(schema, verb, arguments)
-    with connection.cursor(row_factory=dict_row) as cursor, errors_translated():
+    # A cursor of our own: the connection's may write placeholders and read JSON in another way.
+    with psycopg.Cursor(connection, row_factory=dict_row) as cursor, errors_translated():
+        set_json_loads(decode, cursor)
         cursor.execute(text, values)
         return list(cursor.fetchall())
 
 
 def _call(schema: str, verb: str, arguments: dict[str, Any]) -> tuple[str, list[Any]]:
     given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
-    return call_text(schema, verb, tuple(given), _positional), list(given.values())
+    return call_text(schema, verb, tuple(given), _positional), [_literal(value) for value in given.values()]
+
+
+def _literal(value: Any) -> Any:
+    """Numbers as text, for the verb to say their type: psycopg would send the narrowest that holds them."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, Sequence) and value and all(type(item) is int for item in value):
+        return "{" + ",".join(map(repr, value)) + "}"
+    return value
 
 
 @contextmanager

@@ -1,0 +1,103 @@
+"""A worker for long exports and imports that can be cancelled between chunks.
+
+    python examples/chatbooks_worker.py postgresql://localhost/mydb
+
+Between two chunks the worker renews its lease. The answer says whether somebody asked
+to cancel the job; no answer but `LeaseLost` says that the job is somebody else's now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from pgjobs import GenericJob, JobManager
+from pgjobs.errors import LeaseLost
+
+DOMAIN, QUEUE = "chatbooks", "default"
+LEASE_SECONDS = 60
+
+Chunks = AsyncIterator[str]
+
+
+class Cancelled(Exception):
+    """Somebody asked to stop."""
+
+
+async def export_chatbook(payload: dict[str, Any]) -> Chunks:
+    """Packs one conversation after the other."""
+    for conversation in payload["conversations"]:
+        await asyncio.sleep(0)
+        yield f"packed {conversation}"
+
+
+async def import_chatbook(payload: dict[str, Any]) -> Chunks:
+    for item in payload["items"]:
+        await asyncio.sleep(0)
+        yield f"stored {item}"
+
+
+HANDLERS: dict[str, Callable[[dict[str, Any]], Chunks]] = {
+    "export": export_chatbook,
+    "import": import_chatbook,
+}
+
+
+class ChatbooksWorker:
+    """Runs jobs of the domain, as many at a time as the settings allow."""
+
+    def __init__(self, jobs: JobManager, worker_id: str, handlers: dict[str, Any] | None = None) -> None:
+        self._jobs = jobs
+        self._worker_id = worker_id
+        self._handlers = handlers or HANDLERS
+
+    async def run_until_idle(self) -> int:
+        """Works until nothing is due and says how many jobs it took."""
+        taken = 0
+        while jobs := await self._jobs.acquire_jobs(
+            DOMAIN, QUEUE, LEASE_SECONDS, self._worker_id, self._jobs.settings.max_concurrency
+        ):
+            taken += len(jobs)
+            await asyncio.gather(*(self.run(job) for job in jobs))
+        return taken
+
+    async def run(self, job: GenericJob) -> None:
+        assert job.lease_id is not None
+        held = (job.id, self._worker_id, job.lease_id)
+        try:
+            done = await self._work_through(job)
+            await self._jobs.complete_job(*held, result={"done": done})
+        except LeaseLost:
+            # Whoever has the job now repeats it; there is nothing left to say.
+            return
+        except Cancelled:
+            await self._jobs.fail_job(*held, error="cancelled between chunks", retryable=False)
+        except Exception as error:
+            await self._jobs.fail_job(*held, error=f"{type(error).__name__}: {error}")
+
+    async def _work_through(self, job: GenericJob) -> list[str]:
+        done = []
+        async for chunk in self._handlers[job.job_type](job.payload):
+            done.append(chunk)
+            await self._check(job)
+        return done
+
+    async def _check(self, job: GenericJob) -> None:
+        renewed = await self._jobs.renew_job_lease(job.id, LEASE_SECONDS, self._worker_id, job.lease_id)
+        if renewed["cancel_requested"]:
+            raise Cancelled
+
+
+async def main(url: str) -> None:
+    async with JobManager(url) as jobs:
+        await jobs.create_job(DOMAIN, QUEUE, "export", {"conversations": ["monday", "tuesday"]}, "ann")
+        await jobs.create_job(DOMAIN, QUEUE, "import", {"items": ["note"]}, "ann")
+        await ChatbooksWorker(jobs, "cb-worker-1").run_until_idle()
+        for job in await jobs.list_jobs(DOMAIN, owner_user_id="ann"):
+            print(job["job_type"], job["status"], job["result"])
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,55 @@
+-- Leases up to `quantity` due tasks of a domain and queue to a holder known by
+-- name, and shows them in the words of the generic job manager.
+--
+-- Ends lapsed leases as it goes, so that workers need no sweeper beside them:
+-- when nothing was found, and otherwise once a second in each session.
+create function pgjobs.acquire_generic_jobs(
+  domain text,
+  queue text,
+  worker_id text,
+  lease interval,
+  quantity integer default 1,
+  owner_user_id text default null,
+  project_id bigint default null
+)
+returns setof pgjobs.generic_jobs
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_tasks bigint[];
+begin
+  if acquire_generic_jobs.domain is null or acquire_generic_jobs.queue is null then
+    perform pgjobs.refuse('validation-error', 'A domain and a queue must be named');
+  end if;
+  v_tasks := array(
+    select c.task_id
+    from pgjobs.claim_tasks(
+      quantity => acquire_generic_jobs.quantity, lease => acquire_generic_jobs.lease,
+      in_room => acquire_generic_jobs.domain, in_category => acquire_generic_jobs.queue,
+      of_owner => acquire_generic_jobs.owner_user_id, of_project => acquire_generic_jobs.project_id::text,
+      holder => acquire_generic_jobs.worker_id, start => true
+    ) as c
+  );
+  if cardinality(v_tasks) = 0 or (select f.floor from pgjobs.floor_get('lapsed', v_clock) as f) is null then
+    perform pgjobs.floor_set('lapsed', 0, v_clock + 1000);
+    perform pgjobs.sweep_leases(pgjobs.now(), 100);
+  end if;
+  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  return query
+  select g.*
+  from unnest(v_tasks) with ordinality as i (task_id, place)
+  cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
+  order by i.place;
+end
+$$;
+
+comment on function pgjobs.acquire_generic_jobs is
+  'Leases tasks in the generic manager''s words. Example: select id, lease_id, payload from pgjobs.acquire_generic_jobs(''chatbooks'', ''default'', ''me'', ''1 minute'')';

@@ -1,0 +1,21 @@
+-- How many jobs list_jobs would list.
+create function pgjobs.count_jobs(room text default null, include_archived boolean default false)
+returns table (total integer, relation text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if count_jobs.room is not null then
+    perform pgjobs.check_room(count_jobs.room);
+  end if;
+  return query
+  select count(*)::integer, 'eq'
+  from pgjobs.jobs as j
+  where j.deleted_at is null
+    and (j.archived_at is null or count_jobs.include_archived)
+    and (count_jobs.room is null or pgjobs.is_visible(j.room, count_jobs.room));
+end
+$$;
+
+comment on function pgjobs.count_jobs is
+  'How many jobs are visible from a room. Example: select total from pgjobs.count_jobs(''lab-7'')';

@@ -1,0 +1,73 @@
+-- Submits one task per payload in the words of the generic job manager and shows
+-- them, in input order. An unknown domain:queue:job_type is registered first,
+-- unless the domain is @global or @internal.
+--
+-- A payload whose idempotency key was used before is not submitted again: its row
+-- is that of the first, also after it ended.
+create function pgjobs.create_generic_jobs(
+  domain text,
+  queue text,
+  job_type text,
+  payloads jsonb[],
+  owner_user_id text default null,
+  project_id bigint default null,
+  priority integer default 5,
+  max_retries integer default 3,
+  available_at timestamptz default null,
+  idempotency_keys text[] default null
+)
+returns setof pgjobs.generic_jobs
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_job integer := (
+    select j.id from pgjobs.jobs as j
+    where j.room = create_generic_jobs.domain and j.category = create_generic_jobs.queue
+      and j.name = create_generic_jobs.job_type and j.deleted_at is null
+  );
+  v_tasks bigint[];
+begin
+  if create_generic_jobs.max_retries is null or create_generic_jobs.max_retries not between 0 and 9999 then
+    perform pgjobs.refuse('validation-error', 'max_retries must be between 0 and 9999',
+      format('Got %s.', create_generic_jobs.max_retries));
+  end if;
+  if v_job is null and create_generic_jobs.domain in ('@global', '@internal') then
+    perform pgjobs.refuse('job-not-found', format('No such job in %s', create_generic_jobs.domain),
+      'Jobs of everybody and of the server are not registered by their first use.', 'select pgjobs.register_job(...)');
+  end if;
+  if v_job is null then
+    -- Without a schema, so that a job that comes back keeps its own.
+    v_job := (
+      select r.job_id
+      from pgjobs.register_job(
+        create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type, schema => null, max_attempts => 4
+      ) as r
+    );
+  end if;
+  v_tasks := array(
+    select s.task_id
+    from pgjobs.submit_tasks(
+      job => v_job::text, payloads => create_generic_jobs.payloads, room => create_generic_jobs.domain,
+      priority => create_generic_jobs.priority, available_at => create_generic_jobs.available_at,
+      max_attempts => create_generic_jobs.max_retries + 1, idempotency_keys => create_generic_jobs.idempotency_keys,
+      owner => create_generic_jobs.owner_user_id, project => create_generic_jobs.project_id::text
+    ) as s
+  );
+  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  return query
+  select g.*
+  from unnest(v_tasks) with ordinality as i (task_id, place)
+  cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
+  order by i.place;
+end
+$$;
+
+comment on function pgjobs.create_generic_jobs is
+  'Submits tasks in the generic manager''s words. Example: select id, status from pgjobs.create_generic_jobs(''chatbooks'', ''default'', ''export'', array[''{"name": "weekly"}''::jsonb])';

@@ -1,0 +1,37 @@
+-- Submits one task and shows it as HTTP does.
+create function pgjobs.submit_and_show(
+  job text,
+  room text,
+  payload jsonb default '{}',
+  idempotency_key text default null,
+  require_workers boolean default false,
+  cross_room boolean default false,
+  actor text default null
+)
+returns setof pgjobs.task_answer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  v_id bigint;
+begin
+  -- A statement of its own, so that the next one sees what it wrote.
+  select s.task_id into v_id
+  from pgjobs.submit_tasks(
+    job => submit_and_show.job, payloads => array[submit_and_show.payload], room => submit_and_show.room,
+    idempotency_keys => case when submit_and_show.idempotency_key is not null then array[submit_and_show.idempotency_key] end,
+    submitter => submit_and_show.actor, owner => submit_and_show.actor,
+    require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room
+  ) as s;
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+end
+$$;
+
+comment on function pgjobs.submit_and_show is
+  'Submits a task and shows it as HTTP does. Example: select uuid from pgjobs.submit_and_show(''@global:modifiers:Rotate'', ''lab-7'')';

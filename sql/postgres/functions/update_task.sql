@@ -1,0 +1,72 @@
+-- Takes a task to another status on behalf of somebody, without their having to
+-- know the lease: the owner of the task's worker or a superuser may, and whoever
+-- submitted it as long as no worker has it. A `token` that is not the current
+-- one is refused as lost. An ending retires the job if that leaves it orphaned.
+--
+-- The lease is locked before anything is judged, so the holder cannot change.
+create function pgjobs.update_task(
+  task_uuid uuid,
+  status text,
+  error text default null,
+  result jsonb default null,
+  token uuid default null,
+  actor text default null,
+  is_superuser boolean default false
+)
+returns setof pgjobs.task_answer
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_id bigint := pgjobs.task_id(update_task.task_uuid);
+  v_token uuid;
+  v_task pgjobs.task;
+  v_problem text;
+begin
+  select l.token into v_token from pgjobs.leases as l where l.task_id = v_id for update;
+  select t.* into v_task from pgjobs.task as t where t.id = v_id;
+  if v_task.id is null then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
+  end if;
+  perform pgjobs.check_updater(
+    update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
+  );
+  perform pgjobs.check_update(
+    v_id, update_task.task_uuid, v_token, update_task.token, v_task.status, update_task.status
+  );
+  if v_task.status <> update_task.status then
+    v_problem := case update_task.status
+      when 'running' then (select s.problem from pgjobs.start_tasks(array[v_id], array[v_token]) as s)
+      when 'completed' then (
+        select c.problem from pgjobs.complete_tasks(
+          array[v_id], array[v_token], case when update_task.result is not null then array[update_task.result] end
+        ) as c
+      )
+      when 'failed' then (
+        select f.problem
+        from pgjobs.fail_tasks(array[v_id], array[v_token], array[coalesce(update_task.error, 'unknown error')]) as f
+      )
+      when 'cancelled' then (
+        select null from pgjobs.cancel_task(v_id, update_task.error, v_task.status <> 'pending', update_task.actor)
+      )
+    end;
+    if v_problem is not null then
+      perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', update_task.task_uuid));
+    end if;
+    if update_task.status <> 'running' then
+      perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
+    end if;
+  end if;
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+end
+$$;
+
+comment on function pgjobs.update_task is
+  'Takes a task to another status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';

@@ -1,0 +1,57 @@
+create function pgjobs.refuse_generic_change()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.refuse('direct-change', format('%s on %s is refused', tg_op, tg_table_name),
+    'It shows the rows of several tables.', case tg_op
+      when 'INSERT' then 'select * from pgjobs.create_generic_jobs(domain, queue, job_type, payloads)'
+      when 'UPDATE' then 'select * from pgjobs.cancel_task(id, reason), or complete_tasks, fail_tasks, release_tasks, retry_task'
+      else 'select * from pgjobs.prune_tasks(older_than => interval, of_status => status)'
+    end);
+  return null;
+end
+$$;
+
+comment on function pgjobs.refuse_generic_change is
+  'Trigger: refuses changes of pgjobs.generic_jobs and names the verb. Example: update pgjobs.generic_jobs set status = ''failed''';
+
+-- The tasks of some jobs that have a status of the generic job manager other
+-- than completed, from where such tasks live; none for any other status.
+create function pgjobs.generic_homes(status text, job_ids integer[], before bigint)
+returns table (task_id bigint)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  case generic_homes.status
+    when 'processing' then
+      return query
+      select l.task_id from pgjobs.leases as l
+      where l.job_id = any (generic_homes.job_ids) and l.task_id < generic_homes.before;
+    when 'queued' then
+      return query
+      select r.task_id from pgjobs.ready as r
+      where r.job_id = any (generic_homes.job_ids) and r.task_id < generic_homes.before
+      union all
+      select s.task_id from pgjobs.scheduled as s
+      where s.job_id = any (generic_homes.job_ids) and s.task_id < generic_homes.before;
+    when 'failed', 'cancelled' then
+      return query
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = generic_homes.status and o.status <> 'completed'
+        and o.job_id = any (generic_homes.job_ids) and o.task_id < generic_homes.before
+      union all
+      select i.task_id from pgjobs.ignored as i
+      where generic_homes.status = 'cancelled'
+        and i.job_id = any (generic_homes.job_ids) and i.task_id < generic_homes.before;
+    else
+      return;
+  end case;
+end
+$$;
+
+comment on function pgjobs.generic_homes is
+  'Tasks with a status of the generic job manager, from where they live. Example: select * from pgjobs.generic_homes(''queued'', array[1], 1000000)';

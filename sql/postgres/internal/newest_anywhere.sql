@@ -1,0 +1,69 @@
+-- Numbers of the newest tasks of some status, or of any, over all rooms. Each
+-- status is read where its rows live.
+create function pgjobs.newest_anywhere(status text, before bigint, wanted bigint)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_few constant integer := 20000;
+  v_is_backlog boolean;
+begin
+  if status is null then
+    return query
+    select t.id from pgjobs.tasks as t where t.id < newest_anywhere.before order by t.id desc limit wanted;
+  elsif status = 'completed' then
+    return query
+    select o.task_id from pgjobs.outcomes as o
+    where o.status = 'completed' and o.task_id < newest_anywhere.before
+    order by o.task_id desc
+    limit wanted;
+  elsif status in ('failed', 'cancelled') then
+    return query
+    select o.task_id from pgjobs.outcomes as o
+    where o.status = newest_anywhere.status and o.status <> 'completed' and o.task_id < newest_anywhere.before
+    order by o.task_id desc
+    limit wanted;
+  elsif status = 'ignored' then
+    return query
+    select i.task_id from pgjobs.ignored as i where i.task_id < newest_anywhere.before order by i.task_id desc limit wanted;
+  elsif status in ('claimed', 'running') then
+    return query
+    select l.task_id from pgjobs.leases as l
+    where (l.started_at is null) = (newest_anywhere.status = 'claimed') and l.task_id < newest_anywhere.before
+    order by l.task_id desc
+    limit wanted;
+  else
+    -- Few pending tasks are all looked at; in a backlog the newest tasks are it.
+    v_is_backlog := v_few < (
+      select count(*)
+      from (select from pgjobs.ready limit v_few + 1) as r
+      full join (select from pgjobs.scheduled limit v_few + 1) as s on false
+    );
+    return query
+    select p.id
+    from (
+      select t.id
+      from pgjobs.tasks as t
+      where v_is_backlog and t.id < newest_anywhere.before
+        and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
+        and not exists (select from pgjobs.leases as l where l.task_id = t.id)
+        and not exists (select from pgjobs.ignored as i where i.task_id = t.id)
+      order by t.id desc
+      limit wanted
+    ) as p
+    union all
+    select f.task_id
+    from (
+      select r.task_id from pgjobs.ready as r where not v_is_backlog and r.task_id < newest_anywhere.before
+      union all
+      select s.task_id from pgjobs.scheduled as s where not v_is_backlog and s.task_id < newest_anywhere.before
+      order by 1 desc
+      limit wanted
+    ) as f;
+  end if;
+end
+$$;
+
+comment on function pgjobs.newest_anywhere is
+  'Numbers of the newest tasks of a status. Example: select * from pgjobs.newest_anywhere(''failed'', 1000, 50)';

@@ -1,0 +1,102 @@
+-- Finds a provider by public id or address; refuses what does not exist, cannot
+-- be seen from a room, or belongs to somebody else than the actor.
+create function pgjobs.find_provider(
+  provider text, room text default null, actor text default null, is_superuser boolean default false
+)
+returns pgjobs.providers
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_provider pgjobs.providers;
+begin
+  if find_provider.provider ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+    select p.* into v_provider from pgjobs.providers as p where p.id = find_provider.provider::uuid;
+  elsif find_provider.provider ~ '^[^:]+:[^:]+:.' then
+    select p.* into v_provider from pgjobs.providers as p where p.full_name = find_provider.provider;
+  else
+    perform pgjobs.refuse('provider-not-found', 'Invalid provider name format: ' || coalesce(find_provider.provider, 'null'),
+      null, 'Write room:category:name.');
+  end if;
+  if v_provider.id is null
+    or v_provider.room not in ('@global', coalesce(find_provider.room, v_provider.room))
+  then
+    perform pgjobs.refuse('provider-not-found', format('Provider %s does not exist', find_provider.provider));
+  end if;
+  if find_provider.actor is not null and not find_provider.is_superuser
+    and v_provider.owner is distinct from find_provider.actor
+  then
+    perform pgjobs.refuse('forbidden', format('Provider %s belongs to someone else', find_provider.provider));
+  end if;
+  return v_provider;
+end
+$$;
+
+comment on function pgjobs.find_provider is
+  'A provider by public id or address. Example: select (pgjobs.find_provider(''@global:filesystem:local'')).id';
+
+-- Every reason to refuse a provider's registration.
+create function pgjobs.check_provider(
+  room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean
+)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs.check_room(room);
+  if room = '@internal' then
+    perform pgjobs.refuse('forbidden', 'There are no @internal providers');
+  end if;
+  if actor is not null and not is_superuser and room = '@global' then
+    perform pgjobs.refuse('forbidden', 'Only a superuser may register providers in @global');
+  end if;
+  if category = '' or category ~ ':' or length(category) > 200 then
+    perform pgjobs.refuse('invalid-category', 'A category has 1 to 200 characters and no colon');
+  end if;
+  if name = '' or length(name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A provider''s name has 1 to 200 characters');
+  end if;
+  if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
+    perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
+  end if;
+  if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\[:cntrl:]]*"|[^\s";[:cntrl:]]+))*$'
+    or length(content_type) > 200
+  then
+    perform pgjobs.refuse('validation-error', 'content_type must be a media type', format('Got %L.', left(content_type, 200)));
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_provider is
+  'Refuses providers that cannot be. Example: see pgjobs.register_provider, which calls it first';
+
+-- Removes answers and in-flight marks that have expired.
+create function pgjobs.sweep_reads(now timestamptz, batch integer)
+returns integer
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_removed integer;
+begin
+  delete from pgjobs.reads_in_flight as f
+  where f.ctid = any (array(
+    select e.ctid from pgjobs.reads_in_flight as e
+    where e.expires_at <= sweep_reads.now
+    limit sweep_reads.batch
+    for update skip locked
+  ));
+  delete from pgjobs.reads as r
+  where r.ctid = any (array(
+    select e.ctid from pgjobs.reads as e
+    where e.expires_at <= sweep_reads.now
+    limit sweep_reads.batch
+    for update skip locked
+  ));
+  get diagnostics v_removed = row_count;
+  return v_removed;
+end
+$$;
+
+comment on function pgjobs.sweep_reads is 'Removes expired answers. Example: select pgjobs.sweep_reads(pgjobs.now(), 1000)';

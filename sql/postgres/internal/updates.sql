@@ -1,0 +1,100 @@
+-- Whether what lives in one room can be seen from another.
+create function pgjobs.is_visible(room text, from_room text)
+returns boolean
+language sql immutable
+return room in (from_room, '@global') or (room = '@internal' and from_room <> '@global');
+
+comment on function pgjobs.is_visible is
+  'Whether a room''s jobs are visible from another. Example: select pgjobs.is_visible(''@global'', ''lab-7'')';
+
+-- The jobs a list of a room's tasks is about; refuses what cannot be listed.
+create function pgjobs.jobs_to_list(room text, job text, status text)
+returns integer[]
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_job pgjobs.jobs;
+begin
+  perform pgjobs.check_room(room);
+  if status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(status)));
+  end if;
+  if job is null then
+    return pgjobs.jobs_used_in(room);
+  end if;
+  v_job := pgjobs.find_job(job);
+  if not pgjobs.is_visible(v_job.room, jobs_to_list.room)
+    and not exists (
+      select from pgjobs.tasks as t where t.room = jobs_to_list.room and t.job_id = v_job.id
+    )
+  then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', job), 'It belongs to another room.');
+  end if;
+  return array[v_job.id];
+end
+$$;
+
+comment on function pgjobs.jobs_to_list is
+  'The jobs a list of tasks is about. Example: select pgjobs.jobs_to_list(''lab-7'', null, ''failed'')';
+
+-- Who may change a task: the owner of its worker, a superuser, and as long as
+-- no worker has it whoever submitted it.
+create function pgjobs.check_updater(
+  task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean
+)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if actor is not null and not is_superuser
+    and not exists (
+      select from pgjobs.workers as w where w.id = check_updater.worker_id and w.owner = check_updater.actor
+    )
+    and (worker_id is not null or submitter is distinct from check_updater.actor)
+  then
+    perform pgjobs.refuse('forbidden', format('Task %s is not yours to change', task_uuid));
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_updater is
+  'Refuses updates by strangers. Example: see pgjobs.update_task, which calls it first';
+
+-- Every other reason to refuse an update. Saying again, under the same token, how
+-- a task ended is not one: a lost reply can be retried.
+create function pgjobs.check_update(
+  task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text
+)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if new_status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(new_status)));
+  end if;
+  if token is not null and old_status = new_status and exists (
+    select from pgjobs.outcomes as o where o.task_id = check_update.task_id and o.token = check_update.token
+  ) then
+    return;
+  end if;
+  if token is not null and token is distinct from held then
+    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
+      'It lapsed or passed to another worker.');
+  end if;
+  if new_status <> all (case old_status
+    when 'pending' then array['cancelled']
+    when 'claimed' then array['running', 'failed', 'cancelled']
+    when 'running' then array['completed', 'failed', 'cancelled']
+    else '{}'
+  end) then
+    perform pgjobs.refuse('invalid-task-transition',
+      format('Cannot transition from ''%s'' to ''%s''', old_status, new_status));
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_update is
+  'Refuses updates that cannot be. Example: see pgjobs.update_task, which calls it first';

@@ -1,0 +1,6132 @@
+-- What `pgjobs migrate` installs, as pg_dump shows it. Written by `make schema`.
+
+CREATE SCHEMA pgjobs;
+
+COMMENT ON SCHEMA pgjobs IS 'A job queue. Upgrades drop and re-create every function and view in here.';
+
+CREATE FUNCTION pgjobs.task_uuid(task_id bigint) RETURNS uuid
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_key bytea := (select s.task_key from pgjobs.secrets as s);
+  v_check bytea := substr(sha256(v_key || int8send(task_uuid.task_id)), 1, 8);
+  v_hidden text;
+begin
+  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
+  v_hidden := lpad(to_hex(task_uuid.task_id # pgjobs.task_mask(v_check, v_key)), 15, '0');
+  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.task_uuid(task_id bigint) IS 'The public id of a task. Example: select pgjobs.task_uuid(42)';
+
+CREATE TABLE pgjobs.attempts (
+    id bigint NOT NULL,
+    task_id bigint NOT NULL,
+    attempt smallint NOT NULL,
+    status text NOT NULL,
+    token uuid,
+    worker_id uuid,
+    holder text,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    error text,
+    error_kind text,
+    reason text,
+    CONSTRAINT statuses_are_known CHECK ((status = ANY (ARRAY['failed'::text, 'cancelled'::text])))
+);
+
+COMMENT ON TABLE pgjobs.attempts IS 'Attempts that did not settle their task: failed and retried, or undone by an operator.';
+
+COMMENT ON COLUMN pgjobs.attempts.id IS 'In order of ending.';
+
+COMMENT ON COLUMN pgjobs.attempts.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.attempts.attempt IS 'The how-many-eth lease.';
+
+COMMENT ON COLUMN pgjobs.attempts.status IS 'failed, or cancelled and later retried by an operator.';
+
+COMMENT ON COLUMN pgjobs.attempts.token IS 'The lease''s token.';
+
+COMMENT ON COLUMN pgjobs.attempts.worker_id IS 'The worker.';
+
+COMMENT ON COLUMN pgjobs.attempts.holder IS 'The holder, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.attempts.claimed_at IS 'When the lease began.';
+
+COMMENT ON COLUMN pgjobs.attempts.started_at IS 'When work began.';
+
+COMMENT ON COLUMN pgjobs.attempts.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.attempts.error IS 'What it failed with.';
+
+COMMENT ON COLUMN pgjobs.attempts.error_kind IS 'The kind of that error.';
+
+COMMENT ON COLUMN pgjobs.attempts.reason IS 'Why it was cancelled.';
+
+CREATE TABLE pgjobs.ignored (
+    task_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    ignored_at timestamp with time zone NOT NULL,
+    actor text,
+    reason text
+);
+
+COMMENT ON TABLE pgjobs.ignored IS 'Tasks an operator put aside.';
+
+COMMENT ON COLUMN pgjobs.ignored.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.ignored.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.ignored.attempt IS 'Attempts used before.';
+
+COMMENT ON COLUMN pgjobs.ignored.ignored_at IS 'Since when.';
+
+COMMENT ON COLUMN pgjobs.ignored.actor IS 'By whom.';
+
+COMMENT ON COLUMN pgjobs.ignored.reason IS 'Why.';
+
+CREATE TABLE pgjobs.jobs (
+    id integer NOT NULL,
+    uuid uuid DEFAULT gen_random_uuid() NOT NULL,
+    room text NOT NULL,
+    category text NOT NULL,
+    name text NOT NULL,
+    full_name text GENERATED ALWAYS AS (((((room || ':'::text) || category) || ':'::text) || name)) STORED NOT NULL,
+    schema jsonb DEFAULT '{}'::jsonb NOT NULL,
+    max_attempts smallint DEFAULT 1 NOT NULL,
+    backoff_base interval DEFAULT '00:00:01'::interval NOT NULL,
+    backoff_cap interval DEFAULT '01:00:00'::interval NOT NULL,
+    jitter_share real DEFAULT 0.25 NOT NULL,
+    jitter_cap interval,
+    max_age interval,
+    events text DEFAULT 'failures'::text NOT NULL,
+    retain_completed interval,
+    retain_failed interval,
+    created_at timestamp with time zone NOT NULL,
+    paused_at timestamp with time zone,
+    archived_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    CONSTRAINT ages_are_not_negative CHECK (((max_age > '00:00:00'::interval) AND (retain_completed >= '00:00:00'::interval) AND (retain_failed >= '00:00:00'::interval))),
+    CONSTRAINT attempts_are_possible CHECK (((max_attempts >= 1) AND (max_attempts <= 10000))),
+    CONSTRAINT backoff_grows CHECK (((backoff_base >= '00:00:00'::interval) AND (backoff_cap >= backoff_base))),
+    CONSTRAINT categories_are_well_formed CHECK (((category <> ''::text) AND (category !~ ':'::text) AND (length(category) <= 200))),
+    CONSTRAINT events_are_known CHECK ((events = ANY (ARRAY['failures'::text, 'full'::text]))),
+    CONSTRAINT jitter_is_a_share CHECK ((((jitter_share >= (0)::double precision) AND (jitter_share <= (1)::double precision)) AND (jitter_cap >= '00:00:00'::interval))),
+    CONSTRAINT names_are_well_formed CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    CONSTRAINT rooms_are_well_formed CHECK (((room = ANY (ARRAY['@global'::text, '@internal'::text])) OR ((room <> ''::text) AND (room !~ '[@:]'::text) AND (length(room) <= 200))))
+);
+
+COMMENT ON TABLE pgjobs.jobs IS 'Registered kinds of work; also where their tasks wait, one lane per priority.';
+
+COMMENT ON COLUMN pgjobs.jobs.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.jobs.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.jobs.room IS 'Scope: @global, @internal or a room''s own name.';
+
+COMMENT ON COLUMN pgjobs.jobs.category IS 'Second part of the address.';
+
+COMMENT ON COLUMN pgjobs.jobs.name IS 'Third part of the address; may contain colons.';
+
+COMMENT ON COLUMN pgjobs.jobs.full_name IS 'The address, room:category:name.';
+
+COMMENT ON COLUMN pgjobs.jobs.schema IS 'JSON Schema of the payload.';
+
+COMMENT ON COLUMN pgjobs.jobs.max_attempts IS 'How often a task may be leased before it fails for good, unless the task says otherwise.';
+
+COMMENT ON COLUMN pgjobs.jobs.backoff_base IS 'Delay after the first failed attempt; doubles with each further one.';
+
+COMMENT ON COLUMN pgjobs.jobs.backoff_cap IS 'Longest delay between attempts, before jitter.';
+
+COMMENT ON COLUMN pgjobs.jobs.jitter_share IS 'Up to this share of the delay is added, always the same for one attempt of one task.';
+
+COMMENT ON COLUMN pgjobs.jobs.jitter_cap IS 'Jitter never exceeds this.';
+
+COMMENT ON COLUMN pgjobs.jobs.max_age IS 'A task older than this is not retried.';
+
+COMMENT ON COLUMN pgjobs.jobs.events IS 'failures: only failures and operator actions are recorded; full: every change of status.';
+
+COMMENT ON COLUMN pgjobs.jobs.retain_completed IS 'Overrides settings.retain_completed.';
+
+COMMENT ON COLUMN pgjobs.jobs.retain_failed IS 'Overrides settings.retain_failed.';
+
+COMMENT ON COLUMN pgjobs.jobs.created_at IS 'When it was first registered.';
+
+COMMENT ON COLUMN pgjobs.jobs.paused_at IS 'Set while claims pass it by.';
+
+COMMENT ON COLUMN pgjobs.jobs.archived_at IS 'Set while it is put away: hidden, refuses tasks, yields none; history is kept.';
+
+COMMENT ON COLUMN pgjobs.jobs.deleted_at IS 'Soft delete: nobody serves it and nothing waits; registering it again brings it back.';
+
+CREATE TABLE pgjobs.leases (
+    task_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    token uuid NOT NULL,
+    worker_id uuid,
+    holder text,
+    attempt smallint NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    until timestamp with time zone,
+    started_at timestamp with time zone,
+    progress jsonb,
+    cancel_requested_at timestamp with time zone,
+    cancel_reason text,
+    CONSTRAINT attempts_count_from_one CHECK ((attempt >= 1)),
+    CONSTRAINT leases_can_end CHECK (((until IS NOT NULL) OR (worker_id IS NOT NULL))),
+    CONSTRAINT leases_have_a_holder CHECK (((worker_id IS NOT NULL) OR (holder IS NOT NULL)))
+)
+WITH (fillfactor='90');
+
+COMMENT ON TABLE pgjobs.leases IS 'Who works on which task, until when, under which token.';
+
+COMMENT ON COLUMN pgjobs.leases.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.leases.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.leases.token IS 'The fence: every acknowledgement must name it.';
+
+COMMENT ON COLUMN pgjobs.leases.worker_id IS 'The registered worker that holds it.';
+
+COMMENT ON COLUMN pgjobs.leases.holder IS 'Name of a holder that is not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.leases.attempt IS 'The how-many-eth lease of the task in its present life.';
+
+COMMENT ON COLUMN pgjobs.leases.claimed_at IS 'When it was claimed.';
+
+COMMENT ON COLUMN pgjobs.leases.until IS 'When it lapses; empty: it lives by its worker''s heartbeats alone.';
+
+COMMENT ON COLUMN pgjobs.leases.started_at IS 'When work began; empty: claimed only.';
+
+COMMENT ON COLUMN pgjobs.leases.progress IS 'What the worker last reported.';
+
+COMMENT ON COLUMN pgjobs.leases.cancel_requested_at IS 'Since when the worker is asked to stop.';
+
+COMMENT ON COLUMN pgjobs.leases.cancel_reason IS 'Why.';
+
+CREATE TABLE pgjobs.outcomes (
+    task_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    status text NOT NULL,
+    attempt smallint NOT NULL,
+    token uuid,
+    worker_id uuid,
+    holder text,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone NOT NULL,
+    result jsonb,
+    error text,
+    error_kind text,
+    reason text,
+    actor text,
+    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
+    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
+    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+COMMENT ON TABLE pgjobs.outcomes IS 'How tasks ended. Written once, never changed.';
+
+COMMENT ON COLUMN pgjobs.outcomes.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.outcomes.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.outcomes.status IS 'completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.outcomes.token IS 'The lease that ended it, so that a repeated acknowledgement can be answered.';
+
+COMMENT ON COLUMN pgjobs.outcomes.worker_id IS 'The worker that ended it.';
+
+COMMENT ON COLUMN pgjobs.outcomes.holder IS 'The holder that ended it, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.outcomes.claimed_at IS 'When its last lease began.';
+
+COMMENT ON COLUMN pgjobs.outcomes.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.outcomes.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.outcomes.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.outcomes.error IS 'What it failed with.';
+
+COMMENT ON COLUMN pgjobs.outcomes.error_kind IS 'The kind of that error.';
+
+COMMENT ON COLUMN pgjobs.outcomes.reason IS 'Why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes.actor IS 'Who cancelled it.';
+
+CREATE TABLE pgjobs.ready (
+    job_id integer NOT NULL,
+    priority smallint NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    task_id bigint NOT NULL,
+    is_again boolean DEFAULT false NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.ready IS 'Tasks that are due, in the exact order they are claimed.';
+
+COMMENT ON COLUMN pgjobs.ready.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.ready.priority IS 'The lane.';
+
+COMMENT ON COLUMN pgjobs.ready.attempt IS 'Attempts used so far.';
+
+COMMENT ON COLUMN pgjobs.ready.due_at IS 'Since when it is due: its place in the lane.';
+
+COMMENT ON COLUMN pgjobs.ready.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.ready.is_again IS 'True unless it entered when it was submitted.';
+
+CREATE TABLE pgjobs.scheduled (
+    task_id bigint NOT NULL,
+    run_at timestamp with time zone NOT NULL,
+    job_id integer NOT NULL,
+    priority smallint NOT NULL,
+    attempt smallint DEFAULT 0 NOT NULL,
+    error text,
+    error_kind text
+);
+
+COMMENT ON TABLE pgjobs.scheduled IS 'Tasks that are due later: submitted with a delay, or backing off after an error.';
+
+COMMENT ON COLUMN pgjobs.scheduled.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.scheduled.run_at IS 'When it becomes due.';
+
+COMMENT ON COLUMN pgjobs.scheduled.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.scheduled.priority IS 'The lane it will enter.';
+
+COMMENT ON COLUMN pgjobs.scheduled.attempt IS 'Attempts used so far.';
+
+COMMENT ON COLUMN pgjobs.scheduled.error IS 'What the last attempt failed with.';
+
+COMMENT ON COLUMN pgjobs.scheduled.error_kind IS 'The kind of that error.';
+
+CREATE TABLE pgjobs.tasks (
+    id bigint NOT NULL,
+    job_id integer NOT NULL,
+    room text NOT NULL,
+    payload jsonb NOT NULL,
+    priority smallint NOT NULL,
+    max_attempts smallint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    submitter text,
+    owner text,
+    project text,
+    tags text[],
+    idempotency_key text,
+    CONSTRAINT attempts_are_possible CHECK (((max_attempts >= 1) AND (max_attempts <= 10000))),
+    CONSTRAINT priorities_are_known CHECK (((priority >= 1) AND (priority <= 10)))
+);
+
+COMMENT ON TABLE pgjobs.tasks IS 'Requests to run a job once. Written once, never changed.';
+
+COMMENT ON COLUMN pgjobs.tasks.id IS 'Internal number, in order of submission.';
+
+COMMENT ON COLUMN pgjobs.tasks.job_id IS 'What to run.';
+
+COMMENT ON COLUMN pgjobs.tasks.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.tasks.payload IS 'What to run it with.';
+
+COMMENT ON COLUMN pgjobs.tasks.priority IS '1 (most urgent) to 10.';
+
+COMMENT ON COLUMN pgjobs.tasks.max_attempts IS 'How often it may be leased before it fails for good.';
+
+COMMENT ON COLUMN pgjobs.tasks.created_at IS 'When it was submitted.';
+
+COMMENT ON COLUMN pgjobs.tasks.submitter IS 'Who submitted it.';
+
+COMMENT ON COLUMN pgjobs.tasks.owner IS 'Whose work it is.';
+
+COMMENT ON COLUMN pgjobs.tasks.project IS 'What it belongs to.';
+
+COMMENT ON COLUMN pgjobs.tasks.tags IS 'Free words to find it by.';
+
+COMMENT ON COLUMN pgjobs.tasks.idempotency_key IS 'The key it was submitted under.';
+
+CREATE VIEW pgjobs.generic_jobs AS
+ SELECT t.id,
+    pgjobs.task_uuid(t.id) AS uuid,
+    j.room AS domain,
+    j.category AS queue,
+    j.name AS job_type,
+    t.owner AS owner_user_id,
+        CASE
+            WHEN (t.project ~ '^-?[0-9]{1,18}$'::text) THEN (t.project)::bigint
+            ELSE NULL::bigint
+        END AS project_id,
+    t.idempotency_key,
+    t.payload,
+    o.result,
+        CASE
+            WHEN (o.task_id IS NOT NULL) THEN o.status
+            WHEN (l.task_id IS NOT NULL) THEN 'processing'::text
+            WHEN (i.task_id IS NOT NULL) THEN 'cancelled'::text
+            ELSE 'queued'::text
+        END AS status,
+    (t.priority)::integer AS priority,
+    (t.max_attempts - 1) AS max_retries,
+        CASE
+            WHEN (COALESCE(o.token, l.token) IS NOT NULL) THEN (COALESCE(o.attempt, l.attempt) - 1)
+            ELSE COALESCE((o.attempt)::integer, (i.attempt)::integer, (s.attempt)::integer, (r.attempt)::integer, (b.attempt)::integer, 0)
+        END AS retry_count,
+    COALESCE(s.run_at, r.due_at, b.due_at) AS available_at,
+    l.until AS leased_until,
+    (COALESCE(l.token, o.token))::text AS lease_id,
+    COALESCE(l.holder, (l.worker_id)::text, o.holder, (o.worker_id)::text) AS worker_id,
+    COALESCE(l.claimed_at, o.claimed_at) AS acquired_at,
+    COALESCE(o.error, a.error) AS error_message,
+    COALESCE(o.error, a.error) AS last_error,
+    l.cancel_requested_at,
+    COALESCE(
+        CASE
+            WHEN (o.status = 'cancelled'::text) THEN o.ended_at
+            ELSE NULL::timestamp with time zone
+        END, i.ignored_at) AS cancelled_at,
+    COALESCE(o.reason, l.cancel_reason, i.reason) AS cancellation_reason,
+    t.created_at,
+    GREATEST(t.created_at, a.ended_at, l.claimed_at, l.cancel_requested_at, o.ended_at, i.ignored_at) AS updated_at,
+        CASE
+            WHEN (o.status = 'completed'::text) THEN o.ended_at
+            ELSE NULL::timestamp with time zone
+        END AS completed_at
+   FROM ((((((((pgjobs.tasks t
+     JOIN pgjobs.jobs j ON ((j.id = t.job_id)))
+     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = t.id)))
+     LEFT JOIN pgjobs.leases l ON ((l.task_id = t.id)))
+     LEFT JOIN pgjobs.ignored i ON ((i.task_id = t.id)))
+     LEFT JOIN pgjobs.scheduled s ON ((s.task_id = t.id)))
+     LEFT JOIN pgjobs.ready r ON (((r.job_id = t.job_id) AND (r.priority = t.priority) AND (r.due_at = t.created_at) AND (r.task_id = t.id))))
+     LEFT JOIN pgjobs.ready b ON (((b.task_id = t.id) AND b.is_again)))
+     LEFT JOIN LATERAL ( SELECT e.error,
+            e.ended_at
+           FROM pgjobs.attempts e
+          WHERE (e.task_id = t.id)
+          ORDER BY e.id DESC
+         LIMIT 1) a ON (true));
+
+COMMENT ON VIEW pgjobs.generic_jobs IS 'Every task in the words of the generic job manager. Example: select id, job_type, status from pgjobs.generic_jobs where domain = ''chatbooks''';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.domain IS 'The room of its job.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.queue IS 'The category of its job.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.job_type IS 'The name of its job.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.owner_user_id IS 'Whose work it is.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.project_id IS 'What it belongs to, where that is a number.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.idempotency_key IS 'The key it was created under.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.payload IS 'What to run it with.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.status IS 'queued, processing, completed, failed or cancelled (also: put aside by an operator).';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.priority IS '1 (most urgent) to 10.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.max_retries IS 'Attempts it may use after the first.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.retry_count IS 'Attempts that failed and were or will be followed by another.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.available_at IS 'While queued: from when on it may be acquired.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.leased_until IS 'When its lease lapses.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.lease_id IS 'Its present or last lease, which acknowledgements must name.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.worker_id IS 'Who holds it or ended it.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.acquired_at IS 'When its present or last lease began.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.error_message IS 'What its last failed attempt failed with.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.last_error IS 'The same.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.cancel_requested_at IS 'Since when its worker is asked to stop.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.cancelled_at IS 'When it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.cancellation_reason IS 'Why.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.created_at IS 'When it was created.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.updated_at IS 'When its last lease, attempt or life began or ended.';
+
+COMMENT ON COLUMN pgjobs.generic_jobs.completed_at IS 'When it was completed.';
+
+CREATE FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer DEFAULT 1, owner_user_id text DEFAULT NULL::text, project_id bigint DEFAULT NULL::bigint) RETURNS SETOF pgjobs.generic_jobs
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_tasks bigint[];
+begin
+  if acquire_generic_jobs.domain is null or acquire_generic_jobs.queue is null then
+    perform pgjobs.refuse('validation-error', 'A domain and a queue must be named');
+  end if;
+  v_tasks := array(
+    select c.task_id
+    from pgjobs.claim_tasks(
+      quantity => acquire_generic_jobs.quantity, lease => acquire_generic_jobs.lease,
+      in_room => acquire_generic_jobs.domain, in_category => acquire_generic_jobs.queue,
+      of_owner => acquire_generic_jobs.owner_user_id, of_project => acquire_generic_jobs.project_id::text,
+      holder => acquire_generic_jobs.worker_id, start => true
+    ) as c
+  );
+  if cardinality(v_tasks) = 0 or (select f.floor from pgjobs.floor_get('lapsed', v_clock) as f) is null then
+    perform pgjobs.floor_set('lapsed', 0, v_clock + 1000);
+    perform pgjobs.sweep_leases(pgjobs.now(), 100);
+  end if;
+  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  return query
+  select g.*
+  from unnest(v_tasks) with ordinality as i (task_id, place)
+  cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
+  order by i.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) IS 'Leases tasks in the generic manager''s words. Example: select id, lease_id, payload from pgjobs.acquire_generic_jobs(''chatbooks'', ''default'', ''me'', ''1 minute'')';
+
+CREATE FUNCTION pgjobs.announce_claimed() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id)
+  select
+    n.claimed_at, case when n.started_at is null then 'claimed' else 'started' end, n.task_id, n.job_id, t.room,
+    case when n.started_at is null then 'claimed' else 'running' end, n.worker_id
+  from new_rows as n
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
+  join pgjobs.tasks as t on t.id = n.task_id;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_claimed() IS 'Trigger: records new leases of jobs that ask for full events. Example: fires on insert into pgjobs.leases';
+
+CREATE FUNCTION pgjobs.announce_ended() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_task bigint;
+begin
+  if exists (select from pgjobs.jobs as j where j.events = 'full')
+    or exists (select from new_rows as n where n.status <> 'completed')
+  then
+    insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id, actor, message)
+    select
+      n.ended_at, n.status, n.task_id, n.job_id, t.room, n.status, n.worker_id, n.actor,
+      left(coalesce(n.error, n.reason), 500)
+    from new_rows as n
+    join pgjobs.jobs as j on j.id = n.job_id and (j.events = 'full' or n.status <> 'completed')
+    join pgjobs.tasks as t on t.id = n.task_id;
+  end if;
+  -- Reading the sequence costs the same however many dead marks there are.
+  if (select s.last_value from pgjobs.watched_until as s) >= extract(epoch from clock_timestamp()) then
+    for v_task in
+      delete from pgjobs.watched as w using new_rows as n where w.task_id = n.task_id returning w.task_id
+    loop
+      perform pg_notify('pgjobs.ended', v_task::text);
+    end loop;
+  end if;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_ended() IS 'Trigger: records endings and wakes watchers. Example: fires on insert into pgjobs.outcomes';
+
+CREATE FUNCTION pgjobs.announce_events() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if (select s.last_value from pgjobs.events_wanted_until as s) >= extract(epoch from clock_timestamp()) then
+    perform setval('pgjobs.events_wanted_until', 0);
+    perform pg_notify('pgjobs.events', '');
+  end if;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_events() IS 'Trigger: wakes whoever reads events. Example: fires on insert into pgjobs.events';
+
+CREATE FUNCTION pgjobs.announce_job() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  insert into pgjobs.events (at, kind, job_id, room)
+  values (pgjobs.now(), case when new.deleted_at is null then 'job_registered' else 'job_orphaned' end, new.id, new.room);
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_job() IS 'Trigger: records that a job came or went. Example: fires on insert into pgjobs.jobs';
+
+CREATE FUNCTION pgjobs.announce_link() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  insert into pgjobs.events (at, kind, job_id, room, worker_id)
+  select pgjobs.now(), case tg_op when 'INSERT' then 'worker_joined' else 'worker_left' end, c.job_id, j.room, c.worker_id
+  from changed as c
+  join pgjobs.jobs as j on j.id = c.job_id;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_link() IS 'Trigger: records that a worker serves a job, or no longer. Example: fires on insert into pgjobs.worker_jobs';
+
+CREATE FUNCTION pgjobs.announce_provider() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  insert into pgjobs.events (at, kind, room, worker_id, fields)
+  select
+    pgjobs.now(), case tg_op when 'DELETE' then 'provider_retired' else 'provider_registered' end, c.room, c.worker_id,
+    jsonb_build_object('provider_id', c.id, 'provider_name', c.full_name)
+  from changed as c;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_provider() IS 'Trigger: records that a provider came or went. Example: fires on insert into pgjobs.providers';
+
+CREATE FUNCTION pgjobs.announce_ready() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status)
+  select pgjobs.now(), case when n.due_at = t.created_at then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
+  from new_rows as n
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
+  join pgjobs.tasks as t on t.id = n.task_id
+  where n.is_again and n.due_at >= t.created_at;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_ready() IS 'Trigger: records tasks that come back into line. Example: fires on insert into pgjobs.ready';
+
+CREATE FUNCTION pgjobs.announce_scheduled() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from new_rows as n where n.error is not null) then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status, message, fields)
+  select
+    pgjobs.now(), 'retrying', n.task_id, n.job_id, t.room, 'pending', left(n.error, 500),
+    jsonb_build_object('attempt', n.attempt, 'run_at', n.run_at, 'error_kind', n.error_kind)
+  from new_rows as n
+  join pgjobs.tasks as t on t.id = n.task_id
+  where n.error is not null;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_scheduled() IS 'Trigger: records failed attempts that will be retried. Example: fires on insert into pgjobs.scheduled';
+
+CREATE FUNCTION pgjobs.announce_started() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id)
+  select n.started_at, 'started', n.task_id, n.job_id, t.room, 'running', n.worker_id
+  from new_rows as n
+  join old_rows as o on o.task_id = n.task_id and o.started_at is null and n.started_at is not null
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
+  join pgjobs.tasks as t on t.id = n.task_id;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_started() IS 'Trigger: records started tasks of jobs that ask for full events. Example: fires on update of pgjobs.leases';
+
+CREATE FUNCTION pgjobs.announce_submitted() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  -- Most queues have no such job, and this look costs less than touching the rows.
+  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
+    return null;
+  end if;
+  insert into pgjobs.events (at, kind, task_id, job_id, room, status)
+  select n.created_at, 'submitted', n.id, n.job_id, n.room, 'pending'
+  from new_rows as n
+  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full';
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.announce_submitted() IS 'Trigger: records submitted tasks of jobs that ask for full events. Example: fires on insert into pgjobs.tasks';
+
+CREATE TABLE pgjobs.providers (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    room text NOT NULL,
+    category text NOT NULL,
+    name text NOT NULL,
+    full_name text GENERATED ALWAYS AS (((((room || ':'::text) || category) || ':'::text) || name)) STORED NOT NULL,
+    schema jsonb DEFAULT '{}'::jsonb NOT NULL,
+    content_type text DEFAULT 'application/json'::text NOT NULL,
+    owner text,
+    worker_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT categories_are_well_formed CHECK (((category <> ''::text) AND (category !~ ':'::text) AND (length(category) <= 200))),
+    CONSTRAINT names_are_well_formed CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    CONSTRAINT providers_are_not_internal CHECK ((room <> '@internal'::text)),
+    CONSTRAINT rooms_are_well_formed CHECK (((room = ANY (ARRAY['@global'::text, '@internal'::text])) OR ((room <> ''::text) AND (room !~ '[@:]'::text) AND (length(room) <= 200))))
+);
+
+COMMENT ON TABLE pgjobs.providers IS 'Registered answerers of reads; they leave with their worker.';
+
+COMMENT ON COLUMN pgjobs.providers.id IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.providers.room IS 'Scope: @global or a room''s own name.';
+
+COMMENT ON COLUMN pgjobs.providers.category IS 'Second part of the address.';
+
+COMMENT ON COLUMN pgjobs.providers.name IS 'Third part of the address; may contain colons.';
+
+COMMENT ON COLUMN pgjobs.providers.full_name IS 'The address, room:category:name.';
+
+COMMENT ON COLUMN pgjobs.providers.schema IS 'JSON Schema of the questions.';
+
+COMMENT ON COLUMN pgjobs.providers.content_type IS 'Media type of the answers.';
+
+COMMENT ON COLUMN pgjobs.providers.owner IS 'The user it belongs to.';
+
+COMMENT ON COLUMN pgjobs.providers.worker_id IS 'The worker that answers.';
+
+COMMENT ON COLUMN pgjobs.providers.created_at IS 'When it was first registered.';
+
+CREATE FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS SETOF pgjobs.providers
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_provider pgjobs.providers := pgjobs.find_provider(
+    answer_read.provider, null, answer_read.actor, answer_read.is_superuser
+  );
+begin
+  insert into pgjobs.events (at, kind, room, worker_id, actor, fields)
+  values (
+    pgjobs.now(), 'provider_result_ready', v_provider.room, v_provider.worker_id, answer_read.actor,
+    jsonb_build_object(
+      'provider_id', v_provider.id, 'provider_name', v_provider.full_name, 'request_hash', answer_read.request_hash
+    )
+  );
+  return next v_provider;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) IS 'Says that an answer has come. Example: select id from pgjobs.answer_read(''@global:filesystem:local'', ''<hash>'')';
+
+CREATE TABLE pgjobs.worker_jobs (
+    worker_id uuid NOT NULL,
+    job_id integer NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.worker_jobs IS 'Which worker serves which job.';
+
+COMMENT ON COLUMN pgjobs.worker_jobs.worker_id IS 'The worker.';
+
+COMMENT ON COLUMN pgjobs.worker_jobs.job_id IS 'The job.';
+
+CREATE VIEW pgjobs.job AS
+ SELECT id,
+    uuid,
+    full_name,
+    room,
+    category,
+    name,
+    schema,
+    max_attempts,
+    backoff_base,
+    backoff_cap,
+    jitter_share,
+    jitter_cap,
+    max_age,
+    events,
+    retain_completed,
+    retain_failed,
+    created_at,
+    paused_at,
+    archived_at,
+    deleted_at,
+    ARRAY( SELECT w.worker_id
+           FROM pgjobs.worker_jobs w
+          WHERE (w.job_id = j.id)
+          ORDER BY w.worker_id) AS workers
+   FROM pgjobs.jobs j;
+
+COMMENT ON VIEW pgjobs.job IS 'Every job with the workers that serve it. Example: select full_name, workers from pgjobs.job';
+
+COMMENT ON COLUMN pgjobs.job.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.job.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.job.full_name IS 'The address, room:category:name.';
+
+COMMENT ON COLUMN pgjobs.job.room IS 'Scope: @global, @internal or a room''s own name.';
+
+COMMENT ON COLUMN pgjobs.job.category IS 'Second part of the address.';
+
+COMMENT ON COLUMN pgjobs.job.name IS 'Third part of the address.';
+
+COMMENT ON COLUMN pgjobs.job.schema IS 'JSON Schema of the payload.';
+
+COMMENT ON COLUMN pgjobs.job.max_attempts IS 'How often a task may be leased before it fails for good.';
+
+COMMENT ON COLUMN pgjobs.job.backoff_base IS 'Delay after the first failed attempt.';
+
+COMMENT ON COLUMN pgjobs.job.backoff_cap IS 'Longest delay between attempts, before jitter.';
+
+COMMENT ON COLUMN pgjobs.job.jitter_share IS 'Share of the delay that may be added.';
+
+COMMENT ON COLUMN pgjobs.job.jitter_cap IS 'Jitter never exceeds this.';
+
+COMMENT ON COLUMN pgjobs.job.max_age IS 'A task older than this is not retried.';
+
+COMMENT ON COLUMN pgjobs.job.events IS 'failures or full.';
+
+COMMENT ON COLUMN pgjobs.job.retain_completed IS 'Overrides settings.retain_completed.';
+
+COMMENT ON COLUMN pgjobs.job.retain_failed IS 'Overrides settings.retain_failed.';
+
+COMMENT ON COLUMN pgjobs.job.created_at IS 'When it was first registered.';
+
+COMMENT ON COLUMN pgjobs.job.paused_at IS 'Set while claims pass it by.';
+
+COMMENT ON COLUMN pgjobs.job.archived_at IS 'Set while it is put away.';
+
+COMMENT ON COLUMN pgjobs.job.deleted_at IS 'Set when it was retired.';
+
+COMMENT ON COLUMN pgjobs.job.workers IS 'Ids of the workers that serve it.';
+
+CREATE FUNCTION pgjobs.archive_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(archive_job.job);
+begin
+  update pgjobs.jobs as j set archived_at = coalesce(j.archived_at, pgjobs.now()) where j.id = v_job.id;
+  insert into pgjobs.events (at, kind, job_id, room, actor, message)
+  values (pgjobs.now(), 'job_archived', v_job.id, v_job.room, archive_job.actor, archive_job.reason);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) IS 'Puts a job away. Example: select * from pgjobs.archive_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) RETURNS interval
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_seconds double precision := least(
+    extract(epoch from base) * 2.0 ^ least(attempt - 1, 60), extract(epoch from cap)
+  );
+  v_luck double precision := (hashint8extended(task_id, attempt) & 1048575) / 1048576.0;
+begin
+  return make_interval(secs => v_seconds + least(
+    v_seconds * jitter_share * v_luck, coalesce(extract(epoch from jitter_cap) * v_luck, 'infinity')
+  ));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) IS 'Delay after a failed attempt. Example: select pgjobs.backoff(1, 3, ''1 s'', ''1 h'', 0.25, null)';
+
+CREATE FUNCTION pgjobs.now() RETURNS timestamp with time zone
+    LANGUAGE sql
+    RETURN clock_timestamp();
+
+COMMENT ON FUNCTION pgjobs.now() IS 'The queue''s clock. Example: select pgjobs.now()';
+
+CREATE VIEW pgjobs.task AS
+ SELECT t.id,
+    pgjobs.task_uuid(t.id) AS uuid,
+    j.full_name AS job,
+    t.room,
+        CASE
+            WHEN (o.task_id IS NOT NULL) THEN o.status
+            WHEN (l.started_at IS NOT NULL) THEN 'running'::text
+            WHEN (l.task_id IS NOT NULL) THEN 'claimed'::text
+            WHEN (i.task_id IS NOT NULL) THEN 'ignored'::text
+            ELSE 'pending'::text
+        END AS status,
+        CASE
+            WHEN (l.until <= pgjobs.now()) THEN 'overdue'::text
+            WHEN ((s.error IS NOT NULL) AND (s.error_kind = ANY (ARRAY['auth'::text, 'config'::text]))) THEN 'blocked'::text
+            WHEN (s.error IS NOT NULL) THEN 'retrying'::text
+            WHEN (s.run_at > pgjobs.now()) THEN 'scheduled'::text
+            WHEN ((o.task_id IS NULL) AND (l.task_id IS NULL) AND (i.task_id IS NULL)) THEN 'due'::text
+            ELSE NULL::text
+        END AS phase,
+    t.priority,
+    COALESCE(o.attempt, l.attempt, i.attempt, s.attempt, r.attempt, a.attempt, (0)::smallint) AS attempt,
+    t.max_attempts,
+    t.created_at,
+    COALESCE(s.run_at, r.due_at, a.due_at) AS due_at,
+    COALESCE(l.claimed_at, o.claimed_at) AS claimed_at,
+    COALESCE(l.started_at, o.started_at) AS started_at,
+    o.ended_at,
+    l.until,
+    COALESCE(l.worker_id, o.worker_id) AS worker_id,
+    COALESCE(l.holder, o.holder) AS holder,
+    COALESCE(o.error, s.error) AS error,
+    COALESCE(o.error_kind, s.error_kind) AS error_kind,
+    l.progress,
+    l.cancel_requested_at,
+    COALESCE(o.reason, l.cancel_reason, i.reason) AS reason,
+    t.submitter,
+    t.owner,
+    t.project,
+    t.tags,
+    t.idempotency_key,
+    t.job_id
+   FROM (((((((pgjobs.tasks t
+     JOIN pgjobs.jobs j ON ((j.id = t.job_id)))
+     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = t.id)))
+     LEFT JOIN pgjobs.leases l ON ((l.task_id = t.id)))
+     LEFT JOIN pgjobs.ignored i ON ((i.task_id = t.id)))
+     LEFT JOIN pgjobs.scheduled s ON ((s.task_id = t.id)))
+     LEFT JOIN pgjobs.ready r ON (((r.job_id = t.job_id) AND (r.priority = t.priority) AND (r.due_at = t.created_at) AND (r.task_id = t.id))))
+     LEFT JOIN pgjobs.ready a ON (((a.task_id = t.id) AND a.is_again)));
+
+COMMENT ON VIEW pgjobs.task IS 'Every task in one row, without its payload. Example: select id, job, status, phase from pgjobs.task where id = 42';
+
+COMMENT ON COLUMN pgjobs.task.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.task.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.task.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.task.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.task.status IS 'pending, claimed, running, completed, failed, cancelled or ignored.';
+
+COMMENT ON COLUMN pgjobs.task.phase IS 'For people: scheduled, due, retrying or blocked while pending; overdue when its lease has lapsed.';
+
+COMMENT ON COLUMN pgjobs.task.priority IS '1 (most urgent) to 10.';
+
+COMMENT ON COLUMN pgjobs.task.attempt IS 'Attempts used, the present one included.';
+
+COMMENT ON COLUMN pgjobs.task.max_attempts IS 'Attempts it may use.';
+
+COMMENT ON COLUMN pgjobs.task.created_at IS 'When it was submitted.';
+
+COMMENT ON COLUMN pgjobs.task.due_at IS 'When it becomes or became due, while pending.';
+
+COMMENT ON COLUMN pgjobs.task.claimed_at IS 'When its last lease began.';
+
+COMMENT ON COLUMN pgjobs.task.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.task.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.task.until IS 'When its lease lapses.';
+
+COMMENT ON COLUMN pgjobs.task.worker_id IS 'The worker that holds or ended it.';
+
+COMMENT ON COLUMN pgjobs.task.holder IS 'The holder, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.task.error IS 'What its last attempt failed with.';
+
+COMMENT ON COLUMN pgjobs.task.error_kind IS 'The kind of that error.';
+
+COMMENT ON COLUMN pgjobs.task.progress IS 'What its worker last reported.';
+
+COMMENT ON COLUMN pgjobs.task.cancel_requested_at IS 'Since when its worker is asked to stop.';
+
+COMMENT ON COLUMN pgjobs.task.reason IS 'Why it was cancelled or ignored.';
+
+COMMENT ON COLUMN pgjobs.task.submitter IS 'Who submitted it.';
+
+COMMENT ON COLUMN pgjobs.task.owner IS 'Whose work it is.';
+
+COMMENT ON COLUMN pgjobs.task.project IS 'What it belongs to.';
+
+COMMENT ON COLUMN pgjobs.task.tags IS 'Free words to find it by.';
+
+COMMENT ON COLUMN pgjobs.task.idempotency_key IS 'The key it was submitted under.';
+
+COMMENT ON COLUMN pgjobs.task.job_id IS 'Number of its job.';
+
+CREATE FUNCTION pgjobs.cancel_task(task_id bigint, reason text DEFAULT NULL::text, force boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_reason text := left(pgjobs.redact(cancel_task.reason), 500);
+  v_is_request boolean := false;
+  v_is_done boolean := false;
+begin
+  -- A task may come back into line between the look there and the look at its
+  -- lease, so both are repeated.
+  for v_try in 1..3 loop
+    with taken as (
+      select p.job_id, p.attempt from pgjobs.take_pending(cancel_task.task_id) as p
+    )
+    insert into pgjobs.outcomes (task_id, job_id, status, attempt, ended_at, reason, actor)
+    select cancel_task.task_id, t.job_id, 'cancelled', t.attempt, v_now, v_reason, cancel_task.actor from taken as t;
+    v_is_done := found;
+    exit when v_is_done;
+    if cancel_task.force then
+      with gone as (
+        delete from pgjobs.leases as l where l.task_id = cancel_task.task_id returning l.*
+      )
+      insert into pgjobs.outcomes (
+        task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason, actor
+      )
+      select
+        g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, v_now,
+        coalesce(v_reason, g.cancel_reason), cancel_task.actor
+      from gone as g;
+    else
+      update pgjobs.leases as l
+      set cancel_requested_at = coalesce(l.cancel_requested_at, v_now), cancel_reason = coalesce(v_reason, l.cancel_reason)
+      where l.task_id = cancel_task.task_id;
+      v_is_request := found;
+    end if;
+    v_is_done := found;
+    exit when v_is_done;
+  end loop;
+  if not v_is_done then
+    perform pgjobs.refuse_step(cancel_task.task_id, 'cancel', 'pending, claimed and running');
+  end if;
+  if v_is_request then
+    perform pgjobs.record_action(cancel_task.task_id, 'cancel_requested', null, cancel_task.actor, v_reason, v_now);
+  end if;
+  return query select t.* from pgjobs.task as t where t.id = cancel_task.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) IS 'Cancels a task. Example: select status, reason from pgjobs.cancel_task(42, ''asked by the owner'')';
+
+CREATE FUNCTION pgjobs."check"() RETURNS TABLE(rule text, violations bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  with homes as (
+    select r.task_id, r.job_id from pgjobs.ready as r
+    union all
+    select s.task_id, s.job_id from pgjobs.scheduled as s
+    union all
+    select l.task_id, l.job_id from pgjobs.leases as l
+    union all
+    select o.task_id, o.job_id from pgjobs.outcomes as o
+    union all
+    select i.task_id, i.job_id from pgjobs.ignored as i
+  ), counted as (
+    select t.id, count(h.task_id) as homes
+    from pgjobs.tasks as t
+    left join homes as h on h.task_id = t.id
+    group by t.id
+  )
+  select 'a task is in exactly one place', count(*) from counted as c where c.homes <> 1
+  union all
+  select 'every place holds a task of its job', count(*)
+  from homes as h
+  left join pgjobs.tasks as t on t.id = h.task_id and t.job_id = h.job_id
+  where t.id is null
+  union all
+  select 'every task has a job', count(*)
+  from pgjobs.tasks as t
+  where not exists (select from pgjobs.jobs as j where j.id = t.job_id)
+  union all
+  select 'attempts stay within their limit', count(*)
+  from pgjobs.leases as l
+  join pgjobs.tasks as t on t.id = l.task_id
+  where l.attempt > t.max_attempts
+  union all
+  select 'a token is issued once', count(*) - count(distinct u.token)
+  from (
+    select l.token from pgjobs.leases as l
+    union all
+    select o.token from pgjobs.outcomes as o where o.token is not null
+    union all
+    select a.token from pgjobs.attempts as a where a.token is not null
+  ) as u
+  union all
+  select 'a lane is known before it is used', count(*)
+  from (select distinct r.job_id, r.priority from pgjobs.ready as r) as r
+  where not exists (select from pgjobs.lanes as l where l.job_id = r.job_id and l.priority = r.priority)
+  union all
+  select 'an idempotency key leads to its task', count(*)
+  from pgjobs.idempotency_keys as k
+  left join pgjobs.tasks as t on t.id = k.task_id and t.idempotency_key = k.key
+  where t.id is null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs."check"() IS 'Counts broken promises; every row should say 0. Example: select * from pgjobs.check() where violations > 0';
+
+CREATE FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[] DEFAULT '{}'::integer[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
+    or cardinality(task_ids) > 10000 or cardinality(task_ids) <> any (lengths)
+  then
+    perform pgjobs.refuse('validation-error', 'A batch is given by arrays of one length, at most 10000',
+      format('Got %s tasks, %s tokens and %s.', cardinality(task_ids), cardinality(tokens), lengths));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[]) IS 'Refuses malformed batches. Example: select pgjobs.check_batch(array[1], array[gen_random_uuid()])';
+
+CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_worker pgjobs.workers;
+begin
+  if quantity is null or quantity not between 1 and 500 then
+    perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
+  end if;
+  if worker_id is null and (until is null or holder is null or holder = '' or length(holder) > 200) then
+    perform pgjobs.refuse('validation-error', 'A claim without a registered worker needs a holder and a lease',
+      null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
+  end if;
+  if worker_id is not null then
+    v_worker := pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
+    update pgjobs.workers as w
+    set last_heartbeat_at = check_claim.now
+    where w.id = v_worker.id
+      and w.last_heartbeat_at < check_claim.now - (select s.worker_timeout / 4 from pgjobs.settings as s);
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) IS 'Refuses claims that cannot be. Example: see pgjobs.claim_tasks, which calls it first';
+
+CREATE FUNCTION pgjobs.check_document(document jsonb, what text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_limit integer := (select s.payload_limit from pgjobs.settings as s);
+begin
+  -- JSON text is at most six times the stored size (escapes), so the exact
+  -- length is computed for large documents only.
+  if pg_column_size(document) > v_limit / 8 and octet_length(document::text) > v_limit then
+    perform pgjobs.refuse('payload-too-large', format('The %s exceeds %s bytes', what, v_limit));
+  end if;
+  if jsonb_path_exists(document, '$.**{65}') then
+    perform pgjobs.refuse('payload-invalid', format('The %s is nested deeper than 64 levels', what));
+  end if;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.check_document(document jsonb, what text) IS 'Refuses oversize and overdeep JSON. Example: select pgjobs.check_document(''{}'', ''payload'')';
+
+CREATE FUNCTION pgjobs.check_documents(documents jsonb[], what text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.check_document(d.document, check_documents.what)
+  from unnest(check_documents.documents) as d (document)
+  where pg_column_size(d.document) > 512;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) IS 'Refuses oversize and overdeep JSON in a batch. Example: select pgjobs.check_documents(array[''{}''::jsonb], ''payload'')';
+
+CREATE FUNCTION pgjobs.check_page(page_size integer, page_offset integer) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if page_size is null or page_size not between 0 and 500 or page_offset is null or page_offset < 0 then
+    perform pgjobs.refuse('validation-error', 'page_size must be between 0 and 500 and page_offset not negative',
+      format('Got %s and %s.', page_size, page_offset));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_page(page_size integer, page_offset integer) IS 'Refuses pages that cannot be. Example: select pgjobs.check_page(50, 0)';
+
+CREATE FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+begin
+  perform pgjobs.check_room(room);
+  if room = '@internal' then
+    perform pgjobs.refuse('forbidden', 'There are no @internal providers');
+  end if;
+  if actor is not null and not is_superuser and room = '@global' then
+    perform pgjobs.refuse('forbidden', 'Only a superuser may register providers in @global');
+  end if;
+  if category = '' or category ~ ':' or length(category) > 200 then
+    perform pgjobs.refuse('invalid-category', 'A category has 1 to 200 characters and no colon');
+  end if;
+  if name = '' or length(name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A provider''s name has 1 to 200 characters');
+  end if;
+  if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
+    perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
+  end if;
+  if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\[:cntrl:]]*"|[^\s";[:cntrl:]]+))*$'
+    or length(content_type) > 200
+  then
+    perform pgjobs.refuse('validation-error', 'content_type must be a media type', format('Got %L.', left(content_type, 200)));
+  end if;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) IS 'Refuses providers that cannot be. Example: see pgjobs.register_provider, which calls it first';
+
+CREATE FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+begin
+  perform pgjobs.check_room(room);
+  if category is null or category = '' or category ~ ':' or length(category) > 200 then
+    perform pgjobs.refuse('invalid-category', 'A category has 1 to 200 characters and no colon');
+  end if;
+  if name is null or name = '' or length(name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A job''s name has 1 to 200 characters');
+  end if;
+  if actor is not null and not is_superuser and room in ('@global', '@internal') then
+    perform pgjobs.refuse('forbidden', format('Only a superuser may register jobs in %s', room));
+  end if;
+  if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
+    perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
+  end if;
+  if max_attempts not between 1 and 10000 then
+    perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
+  end if;
+  if events not in ('failures', 'full') then
+    perform pgjobs.refuse('validation-error', 'events must be failures or full', format('Got %s.', events));
+  end if;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean) IS 'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
+
+CREATE FUNCTION pgjobs.check_room(room text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if room is null or (room not in ('@global', '@internal') and (room = '' or room ~ '[@:]' or length(room) > 200)) then
+    perform pgjobs.refuse('invalid-room-id', format('Invalid room: %s', coalesce(quote_literal(left(room, 200)), 'null')),
+      null, 'A room is not empty, has at most 200 characters and neither @ nor a colon; or it is @global or @internal.');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_room(room text) IS 'Refuses malformed rooms. Example: select pgjobs.check_room(''lab-7'')';
+
+CREATE FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.check_room(room);
+  if job.deleted_at is not null
+    or (job.room not in ('@global', '@internal', check_submission.room) and not cross_room)
+  then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', job.full_name),
+      'It was retired, or belongs to another room.');
+  end if;
+  if job.archived_at is not null then
+    perform pgjobs.refuse('job-unavailable', format('Job %s is archived', job.full_name),
+      format('Since %s.', job.archived_at), format('select pgjobs.unarchive_job(%L)', job.full_name));
+  end if;
+  if payloads is null or cardinality(payloads) > 10000 or array_position(payloads, null) is not null then
+    perform pgjobs.refuse('validation-error', 'payloads must be an array of at most 10000 JSON documents, none null');
+  end if;
+  if priority is null or priority not between 1 and 10 then
+    perform pgjobs.refuse('validation-error', 'priority must be between 1 and 10', format('Got %s.', priority));
+  end if;
+  if delay < interval '0' then
+    perform pgjobs.refuse('validation-error', 'delay must not be negative', format('Got %s.', delay));
+  end if;
+  if max_attempts not between 1 and 10000 then
+    perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
+  end if;
+  if cardinality(idempotency_keys) <> cardinality(payloads)
+    or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
+  then
+    perform pgjobs.refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+  end if;
+  if require_workers and not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
+    perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+  end if;
+  perform pgjobs.check_documents(payloads, 'payload');
+  if not exists (
+    select from pgjobs.lanes as l where l.job_id = job.id and l.priority = check_submission.priority
+  ) then
+    insert into pgjobs.lanes (job_id, priority) values (job.id, check_submission.priority);
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) IS 'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
+
+CREATE FUNCTION pgjobs.check_update(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if new_status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(new_status)));
+  end if;
+  if token is not null and old_status = new_status and exists (
+    select from pgjobs.outcomes as o where o.task_id = check_update.task_id and o.token = check_update.token
+  ) then
+    return;
+  end if;
+  if token is not null and token is distinct from held then
+    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
+      'It lapsed or passed to another worker.');
+  end if;
+  if new_status <> all (case old_status
+    when 'pending' then array['cancelled']
+    when 'claimed' then array['running', 'failed', 'cancelled']
+    when 'running' then array['completed', 'failed', 'cancelled']
+    else '{}'
+  end) then
+    perform pgjobs.refuse('invalid-task-transition',
+      format('Cannot transition from ''%s'' to ''%s''', old_status, new_status));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_update(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) IS 'Refuses updates that cannot be. Example: see pgjobs.update_task, which calls it first';
+
+CREATE FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if actor is not null and not is_superuser
+    and not exists (
+      select from pgjobs.workers as w where w.id = check_updater.worker_id and w.owner = check_updater.actor
+    )
+    and (worker_id is not null or submitter is distinct from check_updater.actor)
+  then
+    perform pgjobs.refuse('forbidden', format('Task %s is not yours to change', task_uuid));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) IS 'Refuses updates by strangers. Example: see pgjobs.update_task, which calls it first';
+
+CREATE FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) RETURNS integer
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_last integer := pgjobs.last_counted_place();
+  v_due_at timestamptz;
+  v_run_at timestamptz;
+  v_ahead integer;
+begin
+  select coalesce(r.due_at, a.due_at) into v_due_at
+  from pgjobs.tasks as t
+  left join pgjobs.ready as r
+    on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+  left join pgjobs.ready as a on a.task_id = t.id and a.is_again
+  where t.id = queue_position.task_id;
+  if v_due_at is null then
+    select s.run_at into v_run_at from pgjobs.scheduled as s where s.task_id = queue_position.task_id;
+    if v_run_at is null then
+      return null;
+    end if;
+  end if;
+  select count(*) into v_ahead
+  from (
+    select from pgjobs.ready as r
+    where r.job_id = queue_position.job_id
+      and (r.priority, r.due_at, r.task_id) < (queue_position.priority, v_due_at, queue_position.task_id)
+    limit v_last
+  ) as a;
+  if v_due_at is null then
+    select (select count(*) from (select from pgjobs.ready as r where r.job_id = queue_position.job_id limit v_last) as d)
+      + count(*) filter (where e.job_id = queue_position.job_id)
+    into v_ahead
+    from (
+      select s.job_id from pgjobs.scheduled as s
+      where s.run_at < v_run_at
+      order by s.run_at
+      limit v_last
+    ) as e;
+  end if;
+  return least(v_ahead + 1, v_last);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) IS 'A pending task''s place in line, counted up to pgjobs.last_counted_place(). Example: select pgjobs.queue_position(42, 1, 5::smallint)';
+
+CREATE VIEW pgjobs.task_document AS
+ SELECT v.id,
+    v.uuid,
+    v.job,
+    v.room,
+    v.status,
+    v.phase,
+    v.priority,
+    v.attempt,
+    v.max_attempts,
+    v.created_at,
+    v.due_at,
+    v.claimed_at,
+    v.started_at,
+    v.ended_at,
+    v.until,
+    v.worker_id,
+    v.holder,
+    v.error,
+    v.error_kind,
+    v.progress,
+    v.cancel_requested_at,
+    v.reason,
+    v.submitter,
+    v.owner,
+    v.project,
+    v.tags,
+    v.idempotency_key,
+    v.job_id,
+    t.payload,
+    o.result
+   FROM ((pgjobs.task v
+     JOIN pgjobs.tasks t ON ((t.id = v.id)))
+     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = v.id)));
+
+COMMENT ON VIEW pgjobs.task_document IS 'A task with its payload and result. Example: select payload, result from pgjobs.get_task(42)';
+
+CREATE VIEW pgjobs.task_answer AS
+ SELECT id,
+    uuid,
+    job,
+    room,
+        CASE status
+            WHEN 'ignored'::text THEN 'pending'::text
+            ELSE status
+        END AS status,
+    created_at,
+    started_at,
+    ended_at,
+    worker_id,
+    COALESCE(error,
+        CASE
+            WHEN (status = 'cancelled'::text) THEN reason
+            ELSE NULL::text
+        END) AS error,
+    payload,
+    result,
+        CASE
+            WHEN (status = 'pending'::text) THEN pgjobs.queue_position(id, job_id, priority)
+            ELSE NULL::integer
+        END AS queue_position
+   FROM pgjobs.task_document d;
+
+COMMENT ON VIEW pgjobs.task_answer IS 'What HTTP shows of a task. Example: select * from pgjobs.show_task(pgjobs.task_uuid(42))';
+
+COMMENT ON COLUMN pgjobs.task_answer.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.task_answer.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.task_answer.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.task_answer.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.task_answer.status IS 'pending, claimed, running, completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.task_answer.created_at IS 'When it was submitted.';
+
+COMMENT ON COLUMN pgjobs.task_answer.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.task_answer.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.task_answer.worker_id IS 'The worker that holds or ended it.';
+
+COMMENT ON COLUMN pgjobs.task_answer.error IS 'What it failed with, or why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.task_answer.payload IS 'What to run it with.';
+
+COMMENT ON COLUMN pgjobs.task_answer.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.task_answer.queue_position IS 'Its place among the pending tasks of its job.';
+
+CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.task_answer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_id bigint;
+begin
+  -- A statement of its own, so that the next one sees what it wrote.
+  select c.task_id into v_id
+  from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) IS 'Claims one task and shows it as HTTP does. Example: select uuid, payload from pgjobs.claim_and_show(''<worker id>'')';
+
+CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[])
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_until timestamptz := pgjobs.lease_until(claim_tasks.lease, v_now);
+  v_jobs integer[];
+  v_left integer := claim_tasks.quantity;
+  v_taken integer;
+  v_lane record;
+begin
+  perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
+  v_jobs := pgjobs.claimable_jobs(
+    claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
+  );
+  perform pgjobs.promote_due(v_now);
+  -- The second look ignores the floors: nobody goes home empty-handed because
+  -- of a remembered floor, unless looking has become expensive.
+  for v_look in 1..2 loop
+    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 2) as h loop
+      return query
+      with taken as materialized (
+        select c.ctid as place, c.task_id, c.attempt
+        from pgjobs.ready as c
+        where c.job_id = v_lane.job_id and c.priority = v_lane.priority and c.due_at >= v_lane.due_at
+          and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
+            select from pgjobs.tasks as t
+            where t.id = c.task_id
+              and t.owner is not distinct from coalesce(claim_tasks.of_owner, t.owner)
+              and t.project is not distinct from coalesce(claim_tasks.of_project, t.project)
+          ))
+        order by c.due_at, c.task_id
+        limit v_left
+        for update skip locked
+      ), gone as (
+        delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
+      ), leased as (
+        insert into pgjobs.leases (task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at)
+        select
+          k.task_id, v_lane.job_id, gen_random_uuid(), claim_tasks.worker_id, claim_tasks.holder, k.attempt + 1, v_now,
+          v_until, case when claim_tasks.start then v_now end
+        from taken as k
+        returning task_id, token, attempt
+      )
+      -- A nested loop, so rows come in the order they were taken.
+      select
+        l.task_id, l.token, v_lane.job_id, v_lane.job, t.room, t.payload, t.priority, l.attempt, t.max_attempts,
+        t.created_at, v_now, v_until, t.submitter, t.owner, t.project, t.tags
+      from leased as l
+      join pgjobs.tasks as t on t.id = l.task_id;
+      get diagnostics v_taken = row_count;
+      v_left := v_left - v_taken;
+      exit when v_left = 0;
+    end loop;
+    exit when v_left < claim_tasks.quantity or pgjobs.look_cost() > 20;
+  end loop;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) IS 'Leases due tasks. Example: select * from pgjobs.claim_tasks(holder => ''me'', lease => ''1 min'', in_room => ''@global'')';
+
+CREATE FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_jobs integer[] := claimable_jobs.job_ids;
+begin
+  if v_jobs is null and in_room is not null then
+    v_jobs := array(
+      select j.id from pgjobs.jobs as j
+      where j.room = in_room and j.category = coalesce(in_category, j.category)
+    );
+  elsif v_jobs is null then
+    v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = claimable_jobs.worker_id);
+  end if;
+  return array(
+    select j.id from pgjobs.jobs as j
+    where j.id = any (v_jobs)
+      and j.paused_at is null and j.archived_at is null and j.deleted_at is null
+      and (j.room <> '@internal' or not remote)
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) IS 'The jobs a claim may take from. Example: select pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
+
+CREATE FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) RETURNS TABLE(failed integer, retried integer, retired_jobs integer)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_held tid[];
+  v_jobs integer[];
+begin
+  perform from pgjobs.workers as w where w.id = cleanup_worker.worker_id for update;
+  if not found then
+    return query select 0, 0, 0;
+    return;
+  end if;
+  v_held := array(
+    select l.ctid from pgjobs.leases as l where l.worker_id = cleanup_worker.worker_id order by l.task_id for update
+  );
+  select
+    count(*) filter (where e.status <> 'pending'),
+    count(*) filter (where e.status = 'pending')
+  into failed, retried
+  from pgjobs.end_attempts(
+    v_held, null, array['Worker disconnected'], array['worker_disconnected'], null, cleanup_worker.now
+  ) as e;
+  v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = cleanup_worker.worker_id);
+  delete from pgjobs.workers as w where w.id = cleanup_worker.worker_id;
+  retired_jobs := pgjobs.retire_orphans(v_jobs, cleanup_worker.now);
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) IS 'Takes a worker and all that hangs on it away. Example: see pgjobs.retire_worker, which checks the caller first';
+
+CREATE FUNCTION pgjobs.clock_ms() RETURNS bigint
+    LANGUAGE sql
+    RETURN ((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint;
+
+COMMENT ON FUNCTION pgjobs.clock_ms() IS 'Real time in milliseconds, for floors only. Example: select pgjobs.clock_ms()';
+
+CREATE FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+begin
+  perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens, cardinality(complete_tasks.results));
+  perform pgjobs.check_documents(complete_tasks.results, 'result');
+  v_held := pgjobs.lock_leases(complete_tasks.task_ids, complete_tasks.tokens, v_now, complete_tasks.holder);
+  with gone as (
+    delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
+  )
+  insert into pgjobs.outcomes (
+    task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result
+  )
+  select
+    g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at,
+    coalesce(g.started_at, g.claimed_at), v_now,
+    complete_tasks.results[array_position(complete_tasks.tokens, g.token)]
+  from gone as g;
+  if cardinality(v_held) = cardinality(complete_tasks.task_ids) then
+    return query select i.task_id, 'completed', null::text from unnest(complete_tasks.task_ids) as i (task_id);
+    return;
+  end if;
+  return query
+  select
+    i.task_id,
+    o.status,
+    case when o.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(complete_tasks.task_ids, complete_tasks.tokens) as i (task_id, token)
+  left join pgjobs.outcomes as o
+    on o.task_id = i.task_id and o.token = i.token and o.status = 'completed'
+    and (complete_tasks.holder is null or coalesce(o.holder, o.worker_id::text) = complete_tasks.holder);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) IS 'Ends tasks successfully. Example: select * from pgjobs.complete_tasks(array[42], array[''<token>''::uuid], array[''{"ok": true}''::jsonb])';
+
+CREATE FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_tasks integer;
+begin
+  select count(*) into v_tasks
+  from (
+    select from pgjobs.tasks as t
+    where t.room = count_ended.room and t.job_id = any (count_ended.job_ids)
+    limit looked
+  ) as c;
+  select count(*) into matching
+  from (
+    select
+    from (
+      select t.id from pgjobs.tasks as t
+      where t.room = count_ended.room and t.job_id = any (count_ended.job_ids)
+      limit looked
+    ) as c
+    cross join lateral (
+      select b.status from pgjobs.outcomes as b where b.task_id = c.id offset 0
+    ) as o
+    where o.status = count_ended.status
+    limit wanted
+  ) as m;
+  is_all := v_tasks < looked;
+  if not is_all and matching < wanted then
+    select greatest(matching, count(*)) into matching
+    from pgjobs.newest_outcomes(room, job_ids, status, 9223372036854775807, wanted, null);
+    is_all := matching < wanted;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) IS 'Counts a room''s ended tasks. Example: select * from pgjobs.count_ended(''lab-7'', array[1], ''failed'', 101, 1000)';
+
+CREATE FUNCTION pgjobs.count_jobs(room text DEFAULT NULL::text, include_archived boolean DEFAULT false) RETURNS TABLE(total integer, relation text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if count_jobs.room is not null then
+    perform pgjobs.check_room(count_jobs.room);
+  end if;
+  return query
+  select count(*)::integer, 'eq'
+  from pgjobs.jobs as j
+  where j.deleted_at is null
+    and (j.archived_at is null or count_jobs.include_archived)
+    and (count_jobs.room is null or pgjobs.is_visible(j.room, count_jobs.room));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) IS 'How many jobs are visible from a room. Example: select total from pgjobs.count_jobs(''lab-7'')';
+
+CREATE FUNCTION pgjobs.count_pending(room text, job_ids integer[], wanted integer, looked integer, OUT matching integer, OUT is_all boolean) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  select count(*) filter (where k.is_here), count(*) < count_pending.looked
+  into matching, is_all
+  from (
+    select t.room = count_pending.room as is_here
+    from (
+      select p.task_id
+      from (
+        select r.task_id
+        from unnest(count_pending.job_ids) as j (id)
+        cross join lateral (select r.task_id from pgjobs.ready as r where r.job_id = j.id offset 0) as r
+        union all
+        select s.task_id from pgjobs.scheduled as s where s.job_id = any (count_pending.job_ids)
+      ) as p
+      limit count_pending.looked
+    ) as c
+    cross join lateral (select b.room from pgjobs.tasks as b where b.id = c.task_id offset 0) as t
+  ) as k;
+  is_all := is_all and matching < count_pending.wanted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_pending(room text, job_ids integer[], wanted integer, looked integer, OUT matching integer, OUT is_all boolean) IS 'Counts a room''s pending tasks. Example: select * from pgjobs.count_pending(''lab-7'', array[1], 101, 1000)';
+
+CREATE FUNCTION pgjobs.count_providers(room text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select count(*)::integer, 'eq'
+  from pgjobs.providers as p
+  where count_providers.room is null or p.room in (count_providers.room, '@global');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_providers(room text) IS 'How many providers are visible from a room. Example: select total from pgjobs.count_providers(''lab-7'')';
+
+CREATE FUNCTION pgjobs.count_tasks(room text, job text DEFAULT NULL::text, status text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_jobs integer[] := pgjobs.jobs_to_list(count_tasks.room, count_tasks.job, count_tasks.status);
+  v_last integer := pgjobs.last_counted_row();
+  v_found integer;
+  v_is_all boolean := true;
+begin
+  if count_tasks.status is null then
+    select count(*) into v_found
+    from (
+      select from pgjobs.tasks as t
+      where t.room = count_tasks.room and t.job_id = any (v_jobs)
+      limit v_last + 1
+    ) as f;
+  elsif count_tasks.status = 'pending' then
+    select c.matching, c.is_all into v_found, v_is_all
+    from pgjobs.count_pending(count_tasks.room, v_jobs, v_last + 1, v_last + 1) as c;
+  elsif count_tasks.status in ('completed', 'failed', 'cancelled') then
+    select c.matching, c.is_all into v_found, v_is_all
+    from pgjobs.count_ended(count_tasks.room, v_jobs, count_tasks.status, v_last + 1, 2 * v_last) as c;
+  else
+    select count(*) into v_found
+    from pgjobs.page_of_tasks(count_tasks.room, v_jobs, count_tasks.status, null, v_last + 1);
+  end if;
+  return query
+  select least(v_found, v_last), case when v_found > v_last or not v_is_all then 'gte' else 'eq' end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_tasks(room text, job text, status text) IS 'How many tasks a room has. Example: select total, relation from pgjobs.count_tasks(''lab-7'', status => ''failed'')';
+
+CREATE FUNCTION pgjobs.count_workers(room text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select count(*)::integer, 'eq'
+  from pgjobs.workers as w
+  where count_workers.room is null or exists (
+    select from pgjobs.worker_jobs as l
+    join pgjobs.jobs as j on j.id = l.job_id
+    where l.worker_id = w.id and j.deleted_at is null and j.room in (count_workers.room, '@global', '@internal')
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_workers(room text) IS 'How many workers there are. Example: select total from pgjobs.count_workers(''lab-7'')';
+
+CREATE FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text DEFAULT NULL::text, project_id bigint DEFAULT NULL::bigint, priority integer DEFAULT 5, max_retries integer DEFAULT 3, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, idempotency_keys text[] DEFAULT NULL::text[]) RETURNS SETOF pgjobs.generic_jobs
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job integer := (
+    select j.id from pgjobs.jobs as j
+    where j.room = create_generic_jobs.domain and j.category = create_generic_jobs.queue
+      and j.name = create_generic_jobs.job_type and j.deleted_at is null
+  );
+  v_tasks bigint[];
+begin
+  if create_generic_jobs.max_retries is null or create_generic_jobs.max_retries not between 0 and 9999 then
+    perform pgjobs.refuse('validation-error', 'max_retries must be between 0 and 9999',
+      format('Got %s.', create_generic_jobs.max_retries));
+  end if;
+  if v_job is null and create_generic_jobs.domain in ('@global', '@internal') then
+    perform pgjobs.refuse('job-not-found', format('No such job in %s', create_generic_jobs.domain),
+      'Jobs of everybody and of the server are not registered by their first use.', 'select pgjobs.register_job(...)');
+  end if;
+  if v_job is null then
+    -- Without a schema, so that a job that comes back keeps its own.
+    v_job := (
+      select r.job_id
+      from pgjobs.register_job(
+        create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type, schema => null, max_attempts => 4
+      ) as r
+    );
+  end if;
+  v_tasks := array(
+    select s.task_id
+    from pgjobs.submit_tasks(
+      job => v_job::text, payloads => create_generic_jobs.payloads, room => create_generic_jobs.domain,
+      priority => create_generic_jobs.priority, available_at => create_generic_jobs.available_at,
+      max_attempts => create_generic_jobs.max_retries + 1, idempotency_keys => create_generic_jobs.idempotency_keys,
+      owner => create_generic_jobs.owner_user_id, project => create_generic_jobs.project_id::text
+    ) as s
+  );
+  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  return query
+  select g.*
+  from unnest(v_tasks) with ordinality as i (task_id, place)
+  cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
+  order by i.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) IS 'Submits tasks in the generic manager''s words. Example: select id, status from pgjobs.create_generic_jobs(''chatbooks'', ''default'', ''export'', array[''{"name": "weekly"}''::jsonb])';
+
+CREATE FUNCTION pgjobs.create_token(user_id text, name text DEFAULT NULL::text, is_superuser boolean DEFAULT false, lifetime interval DEFAULT NULL::interval) RETURNS TABLE(id uuid, token text, expires_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  if create_token.user_id is null or create_token.user_id = '' or length(create_token.user_id) > 200
+    or length(create_token.name) > 200 or create_token.lifetime <= interval '0'
+  then
+    perform pgjobs.refuse('validation-error', 'A token needs a user, short names and a lifetime longer than zero');
+  end if;
+  token := 'pgj_' || replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
+  insert into pgjobs.api_tokens as t (token_hash, user_id, name, is_superuser, created_at, expires_at)
+  values (
+    sha256(convert_to(token, 'UTF8')), create_token.user_id, create_token.name, create_token.is_superuser, pgjobs.now(),
+    pgjobs.now() + create_token.lifetime
+  )
+  returning t.id, t.expires_at into id, expires_at;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) IS 'Creates an API token. Example: select token from pgjobs.create_token(''ada'', ''build server'', lifetime => ''90 days'')';
+
+CREATE FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  with items as materialized (
+    select i.key, i.place, nextval('pgjobs.tasks_id_seq') as id
+    from unnest(draw_ids.keys) with ordinality as i (key, place)
+  ), kept as (
+    insert into pgjobs.idempotency_keys as k (job_id, key, task_id)
+    select draw_ids.job_id, d.key, d.id
+    from (select distinct on (i.key) i.key, i.id from items as i where i.key is not null order by i.key, i.place) as d
+    on conflict (job_id, key) do update set task_id = k.task_id
+    returning k.key, k.task_id
+  )
+  select
+    array_agg(coalesce(k.task_id, i.id) order by i.place),
+    array_agg(coalesce(k.task_id = i.id, true) order by i.place)
+  into draw_ids.ids, draw_ids.are_new
+  from items as i
+  left join kept as k on k.key = i.key;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) IS 'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';
+
+CREATE FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) RETURNS TABLE(task_id bigint, status text, run_at timestamp with time zone)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  with gone as (
+    delete from pgjobs.leases as l where l.ctid = any (end_attempts.held) returning l.*
+  ), judged as (
+    select
+      g.*,
+      t.priority,
+      pgjobs.redact(coalesce(end_attempts.errors[g.place], 'unknown error')) as error,
+      left(end_attempts.kinds[g.place], 200) as kind,
+      case
+        when g.cancel_requested_at is not null then 'cancelled'
+        when coalesce(end_attempts.retryable[g.place], true)
+          and coalesce(p.is_retryable, true)
+          and g.attempt < t.max_attempts
+          and (j.max_age is null or t.created_at > end_attempts.now - j.max_age)
+          then 'pending'
+        else 'failed'
+      end as verdict,
+      end_attempts.now + case
+        when p.kind is null then pgjobs.backoff(g.task_id, g.attempt, j.backoff_base, j.backoff_cap, j.jitter_share, j.jitter_cap)
+        else pgjobs.backoff(g.task_id, g.attempt, p.backoff_base, p.backoff_cap, p.jitter_share, p.jitter_cap)
+      end as again_at
+    from (
+      select
+        l.*,
+        case when cardinality(end_attempts.errors) > 1 then array_position(end_attempts.tokens, l.token) else 1 end as place
+      from gone as l
+    ) as g
+    join pgjobs.tasks as t on t.id = g.task_id
+    join pgjobs.jobs as j on j.id = g.job_id
+    left join pgjobs.error_policies as p on p.job_id = g.job_id and p.kind = end_attempts.kinds[g.place]
+  ), kept as (
+    insert into pgjobs.attempts (
+      task_id, attempt, status, token, worker_id, holder, claimed_at, started_at, ended_at, error, error_kind
+    )
+    select
+      task_id, attempt, 'failed', token, worker_id, holder, claimed_at, started_at, end_attempts.now, error, kind
+    from judged
+    where verdict = 'pending'
+  ), later as (
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error, error_kind)
+    select task_id, again_at, job_id, priority, attempt, error, kind from judged where verdict = 'pending'
+  ), ended as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at,
+      error, error_kind, reason
+    )
+    select
+      task_id, job_id, verdict, attempt, token, worker_id, holder, claimed_at, started_at, end_attempts.now,
+      case when verdict = 'failed' then error end, case when verdict = 'failed' then kind end, cancel_reason
+    from judged
+    where verdict <> 'pending'
+  )
+  select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) IS 'Ends locked leases without success. Example: see pgjobs.fail_tasks, which locks them first';
+
+CREATE FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job integer;
+begin
+  insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+  select t.job_id, t.priority, enter_lane.now, t.id, true
+  from pgjobs.tasks as t
+  where t.id = enter_lane.task_id
+  returning job_id into v_job;
+  perform pgjobs.wake(v_job, 1);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) IS 'Puts a task in line. Example: see pgjobs.unignore_task, which found it ignored';
+
+CREATE TABLE pgjobs.events (
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    task_id bigint,
+    job_id integer,
+    room text,
+    status text,
+    worker_id uuid,
+    actor text,
+    message text,
+    fields jsonb
+);
+
+COMMENT ON TABLE pgjobs.events IS 'Append-only facts: what changed, when, by whom.';
+
+COMMENT ON COLUMN pgjobs.events.xid IS 'The transaction that wrote it.';
+
+COMMENT ON COLUMN pgjobs.events.id IS 'Order within the transaction.';
+
+COMMENT ON COLUMN pgjobs.events.at IS 'When.';
+
+COMMENT ON COLUMN pgjobs.events.kind IS 'The verb: submitted, claimed, started, completed, retrying, failed, cancelled, …';
+
+COMMENT ON COLUMN pgjobs.events.task_id IS 'The task it is about.';
+
+COMMENT ON COLUMN pgjobs.events.job_id IS 'The job it is about.';
+
+COMMENT ON COLUMN pgjobs.events.room IS 'The room that should hear of it.';
+
+COMMENT ON COLUMN pgjobs.events.status IS 'The task''s status after it.';
+
+COMMENT ON COLUMN pgjobs.events.worker_id IS 'The worker involved.';
+
+COMMENT ON COLUMN pgjobs.events.actor IS 'Who did it, if a person did.';
+
+COMMENT ON COLUMN pgjobs.events.message IS 'Error or reason, one line.';
+
+COMMENT ON COLUMN pgjobs.events.fields IS 'Further details.';
+
+CREATE FUNCTION pgjobs.events_between(since pg_snapshot, upto pg_snapshot, after_xid xid8, after_id bigint, of_task bigint, of_job integer, of_room text, page_size integer) RETURNS SETOF pgjobs.events
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+declare
+  v_late xid8[] := array(
+    select r.xid from pg_snapshot_xip(since) as r (xid) where pg_visible_in_snapshot(r.xid, upto)
+  );
+  v_first xid8 := greatest(pg_snapshot_xmax(since), after_xid);
+  v_found bigint;
+begin
+  return query
+  select e.* from pgjobs.events as e
+  where e.xid = any (v_late) and (e.xid, e.id) > (after_xid, after_id)
+    and (events_between.of_task is null or e.task_id = events_between.of_task)
+    and (events_between.of_job is null or e.job_id = events_between.of_job)
+    and (events_between.of_room is null or e.room = events_between.of_room)
+  order by e.xid, e.id
+  limit events_between.page_size;
+  get diagnostics v_found = row_count;
+  return query
+  select e.* from pgjobs.events as e
+  where e.xid >= v_first and e.xid < pg_snapshot_xmax(upto) and (e.xid, e.id) > (after_xid, after_id)
+    and pg_visible_in_snapshot(e.xid, upto)
+    and (events_between.of_task is null or e.task_id = events_between.of_task)
+    and (events_between.of_job is null or e.job_id = events_between.of_job)
+    and (events_between.of_room is null or e.room = events_between.of_room)
+  order by e.xid, e.id
+  limit events_between.page_size - v_found;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.events_between(since pg_snapshot, upto pg_snapshot, after_xid xid8, after_id bigint, of_task bigint, of_job integer, of_room text, page_size integer) IS 'Events of one snapshot that are not in another. Example: see pgjobs.list_events, whose cursors name both';
+
+CREATE FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[] DEFAULT NULL::text[], retryable boolean[] DEFAULT NULL::boolean[], holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, run_at timestamp with time zone, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+begin
+  perform pgjobs.check_batch(
+    fail_tasks.task_ids, fail_tasks.tokens,
+    coalesce(cardinality(fail_tasks.errors), -1), cardinality(fail_tasks.kinds), cardinality(fail_tasks.retryable)
+  );
+  v_held := pgjobs.lock_leases(fail_tasks.task_ids, fail_tasks.tokens, v_now, fail_tasks.holder);
+  perform pgjobs.end_attempts(
+    v_held, fail_tasks.tokens, fail_tasks.errors, fail_tasks.kinds, fail_tasks.retryable, v_now
+  );
+  return query
+  select
+    i.task_id,
+    coalesce(o.status, case when a.task_id is not null then 'pending' end),
+    s.run_at,
+    case when o.task_id is null and a.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(fail_tasks.task_ids, fail_tasks.tokens) as i (task_id, token)
+  left join pgjobs.outcomes as o
+    on o.task_id = i.task_id and o.token = i.token and (o.ended_at = v_now or pgjobs.is_own_failure(o.status, o.error_kind))
+    and (fail_tasks.holder is null or coalesce(o.holder, o.worker_id::text) = fail_tasks.holder)
+  left join pgjobs.attempts as a
+    on a.task_id = i.task_id and a.token = i.token and (a.ended_at = v_now or pgjobs.is_own_failure(a.status, a.error_kind))
+    and (fail_tasks.holder is null or coalesce(a.holder, a.worker_id::text) = fail_tasks.holder)
+  left join pgjobs.scheduled as s on s.task_id = a.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) IS 'Ends attempts with an error. Example: select * from pgjobs.fail_tasks(array[42], array[''<token>''::uuid], array[''no route to host''], array[''network''])';
+
+CREATE FUNCTION pgjobs.feed_snapshot() RETURNS pg_snapshot
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_now pg_snapshot := pg_current_snapshot();
+  v_own xid8 := pg_current_xact_id_if_assigned();
+begin
+  if pg_is_in_recovery() then
+    return format('%1$s:%1$s:', pg_snapshot_xmin(v_now))::pg_snapshot;
+  elsif v_own is null or not pg_visible_in_snapshot(v_own, v_now) then
+    return v_now;
+  end if;
+  return format(
+    '%s:%s:%s', pg_snapshot_xmin(v_now), pg_snapshot_xmax(v_now),
+    (select string_agg(r.xid::text, ',' order by r.xid) from (select pg_snapshot_xip(v_now) union all select v_own) as r (xid))
+  )::pg_snapshot;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.feed_snapshot() IS 'What a reader of events sees now. Example: select pgjobs.feed_snapshot()';
+
+CREATE FUNCTION pgjobs.find_job(job text) RETURNS pgjobs.jobs
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_job pgjobs.jobs;
+begin
+  if find_job.job ~ '^[0-9]{1,9}$' then
+    select j.* into v_job from pgjobs.jobs as j where j.id = find_job.job::integer;
+  elsif find_job.job ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+    select j.* into v_job from pgjobs.jobs as j where j.uuid = find_job.job::uuid;
+  elsif find_job.job ~ '^[^:]+:[^:]+:.' then
+    select j.* into v_job from pgjobs.jobs as j where j.full_name = find_job.job;
+  else
+    perform pgjobs.refuse('job-not-found', 'Invalid job name format: ' || coalesce(find_job.job, 'null'),
+      null, 'Write room:category:name.');
+  end if;
+  if v_job.id is null then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', find_job.job),
+      null, 'select full_name from pgjobs.list_jobs()');
+  end if;
+  return v_job;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.find_job(job text) IS 'A job by number, public id or address. Example: select (pgjobs.find_job(''@global:modifiers:Rotate'')).id';
+
+CREATE FUNCTION pgjobs.find_provider(provider text, room text DEFAULT NULL::text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS pgjobs.providers
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_provider pgjobs.providers;
+begin
+  if find_provider.provider ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+    select p.* into v_provider from pgjobs.providers as p where p.id = find_provider.provider::uuid;
+  elsif find_provider.provider ~ '^[^:]+:[^:]+:.' then
+    select p.* into v_provider from pgjobs.providers as p where p.full_name = find_provider.provider;
+  else
+    perform pgjobs.refuse('provider-not-found', 'Invalid provider name format: ' || coalesce(find_provider.provider, 'null'),
+      null, 'Write room:category:name.');
+  end if;
+  if v_provider.id is null
+    or v_provider.room not in ('@global', coalesce(find_provider.room, v_provider.room))
+  then
+    perform pgjobs.refuse('provider-not-found', format('Provider %s does not exist', find_provider.provider));
+  end if;
+  if find_provider.actor is not null and not find_provider.is_superuser
+    and v_provider.owner is distinct from find_provider.actor
+  then
+    perform pgjobs.refuse('forbidden', format('Provider %s belongs to someone else', find_provider.provider));
+  end if;
+  return v_provider;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) IS 'A provider by public id or address. Example: select (pgjobs.find_provider(''@global:filesystem:local'')).id';
+
+CREATE TABLE pgjobs.workers (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text,
+    owner text,
+    registered_at timestamp with time zone NOT NULL,
+    last_heartbeat_at timestamp with time zone NOT NULL,
+    CONSTRAINT names_are_short CHECK ((length(name) <= 200))
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE pgjobs.workers IS 'Registered processes that claim tasks and send heartbeats. Ids are never reused.';
+
+COMMENT ON COLUMN pgjobs.workers.id IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.workers.name IS 'What people call it.';
+
+COMMENT ON COLUMN pgjobs.workers.owner IS 'The user it belongs to.';
+
+COMMENT ON COLUMN pgjobs.workers.registered_at IS 'When it came.';
+
+COMMENT ON COLUMN pgjobs.workers.last_heartbeat_at IS 'When it was last heard of.';
+
+CREATE FUNCTION pgjobs.find_worker(worker_id uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS pgjobs.workers
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_worker pgjobs.workers;
+begin
+  select w.* into v_worker from pgjobs.workers as w where w.id = find_worker.worker_id;
+  if v_worker.id is null then
+    perform pgjobs.refuse('worker-not-found', format('Worker %s does not exist', find_worker.worker_id),
+      'It was never registered, was retired, or its heartbeats stopped.', 'Register a new worker.');
+  end if;
+  if find_worker.actor is not null and not find_worker.is_superuser
+    and v_worker.owner is distinct from find_worker.actor
+  then
+    perform pgjobs.refuse('forbidden', format('Worker %s belongs to someone else', find_worker.worker_id));
+  end if;
+  return v_worker;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.find_worker(worker_id uuid, actor text, is_superuser boolean) IS 'A registered worker. Example: select pgjobs.find_worker(''00000000-0000-0000-0000-000000000000'')';
+
+CREATE FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_kept text := current_setting('pgjobs.floor_' || lane, true);
+begin
+  -- RESET ALL leaves an empty string, not null.
+  if v_kept is null or v_kept = '' then
+    return;
+  end if;
+  expires := split_part(v_kept, '/', 2)::bigint;
+  if expires > clock then
+    floor := split_part(v_kept, '/', 1)::bigint;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) IS 'The floor this session remembers, null when it has expired. Example: select pgjobs.floor_get(''1_5'', 0)';
+
+CREATE FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform set_config('pgjobs.floor_' || lane, floor || '/' || expires, false);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) IS 'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
+
+CREATE FUNCTION pgjobs.forget_read(key text) RETURNS TABLE(forgotten text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query delete from pgjobs.reads as r where r.key = forget_read.key returning r.key;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.forget_read(key text) IS 'Forgets an answer. Example: select * from pgjobs.forget_read(''<key>'')';
+
+CREATE FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) RETURNS TABLE(task_id bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  case generic_homes.status
+    when 'processing' then
+      return query
+      select l.task_id from pgjobs.leases as l
+      where l.job_id = any (generic_homes.job_ids) and l.task_id < generic_homes.before;
+    when 'queued' then
+      return query
+      select r.task_id from pgjobs.ready as r
+      where r.job_id = any (generic_homes.job_ids) and r.task_id < generic_homes.before
+      union all
+      select s.task_id from pgjobs.scheduled as s
+      where s.job_id = any (generic_homes.job_ids) and s.task_id < generic_homes.before;
+    when 'failed', 'cancelled' then
+      return query
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = generic_homes.status and o.status <> 'completed'
+        and o.job_id = any (generic_homes.job_ids) and o.task_id < generic_homes.before
+      union all
+      select i.task_id from pgjobs.ignored as i
+      where generic_homes.status = 'cancelled'
+        and i.job_id = any (generic_homes.job_ids) and i.task_id < generic_homes.before;
+    else
+      return;
+  end case;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) IS 'Tasks with a status of the generic job manager, from where they live. Example: select * from pgjobs.generic_homes(''queued'', array[1], 1000000)';
+
+CREATE FUNCTION pgjobs.get_generic_job(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid) RETURNS SETOF pgjobs.generic_jobs
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+  return query
+  select g.*
+  from pgjobs.generic_jobs as g
+  where g.id = coalesce(get_generic_job.task_id, pgjobs.task_id(get_generic_job.task_uuid));
+  if not found then
+    perform pgjobs.refuse('task-not-found',
+      format('Task %s does not exist', coalesce(get_generic_job.task_id::text, get_generic_job.task_uuid::text)));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) IS 'One task in the generic manager''s words. Example: select status, payload, result from pgjobs.get_generic_job(42)';
+
+CREATE FUNCTION pgjobs.get_job(job text, room text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select v.*
+  from pgjobs.job as v
+  where v.id = (pgjobs.find_job(get_job.job)).id
+    and (get_job.room is null or (v.deleted_at is null and pgjobs.is_visible(v.room, get_job.room)));
+  if not found then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', get_job.job),
+      'It was retired, or belongs to another room.');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_job(job text, room text) IS 'One job by address, number or public id. Example: select * from pgjobs.get_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.get_provider(provider text, room text DEFAULT NULL::text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS SETOF pgjobs.providers
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return next pgjobs.find_provider(get_provider.provider, get_provider.room, get_provider.actor, get_provider.is_superuser);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) IS 'One provider. Example: select id, schema from pgjobs.get_provider(''@global:filesystem:local'')';
+
+CREATE FUNCTION pgjobs.get_reads(keys text[]) RETURNS TABLE(key text, data bytea)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select r.key, r.data from pgjobs.reads as r where r.key = any (get_reads.keys) and r.expires_at > pgjobs.now();
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_reads(keys text[]) IS 'Answers kept under some keys. Example: select key, length(data) from pgjobs.get_reads(array[''<key>''])';
+
+CREATE FUNCTION pgjobs.get_task(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid) RETURNS SETOF pgjobs.task_document
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_id bigint := coalesce(get_task.task_id, pgjobs.task_id(get_task.task_uuid));
+begin
+  return query
+  select d.*
+  from pgjobs.task_document as d
+  where d.id = v_id;
+  if not found then
+    perform pgjobs.refuse('task-not-found',
+      format('Task %s does not exist', coalesce(get_task.task_id::text, get_task.task_uuid::text)));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) IS 'One task with payload and result. Example: select status, payload, result from pgjobs.get_task(42)';
+
+CREATE FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.find_worker(heartbeat_worker.worker_id, heartbeat_worker.actor);
+  return query
+  update pgjobs.workers as w
+  set last_heartbeat_at = pgjobs.now()
+  where w.id = heartbeat_worker.worker_id
+  returning w.*;
+  -- A sweep may have taken it between the look and the update.
+  if not found then
+    perform pgjobs.find_worker(heartbeat_worker.worker_id);
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) IS 'Keeps a worker alive. Example: select last_heartbeat_at from pgjobs.heartbeat_worker(''<worker id>'')';
+
+CREATE FUNCTION pgjobs.help(pattern text DEFAULT ''::text) RETURNS TABLE(kind text, name text, arguments text, says text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select h.kind, h.name, h.arguments, h.says
+  from (
+    select
+      'function' as kind, p.proname::text as name, pg_get_function_arguments(p.oid) as arguments,
+      obj_description(p.oid, 'pg_proc') as says
+    from pg_proc as p
+    where p.pronamespace = to_regnamespace('pgjobs') and p.prosecdef
+    union all
+    select 'view', c.relname::text, null, obj_description(c.oid, 'pg_class')
+    from pg_class as c
+    where c.relnamespace = to_regnamespace('pgjobs') and c.relkind = 'v'
+  ) as h
+  where position(lower(help.pattern) in lower(h.name || ' ' || coalesce(h.says, ''))) > 0
+  order by h.kind, h.name;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.help(pattern text) IS 'What there is. Example: select name, says from pgjobs.help(''retry'')';
+
+CREATE FUNCTION pgjobs.histogram_bounds() RETURNS double precision[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN '{0.01,0.05,0.1,0.5,1,2.5,5,10,30,60,300,900,3600}'::double precision[];
+
+COMMENT ON FUNCTION pgjobs.histogram_bounds() IS 'Upper bounds, in seconds, of all buckets but the last. Example: select pgjobs.histogram_bounds()';
+
+CREATE FUNCTION pgjobs.histogram_bucket(seconds double precision) RETURNS smallint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ((13 - width_bucket((- seconds), '{-3600,-900,-300,-60,-30,-10,-5,-2.5,-1,-0.5,-0.1,-0.05,-0.01}'::double precision[])))::smallint;
+
+COMMENT ON FUNCTION pgjobs.histogram_bucket(seconds double precision) IS 'The bucket of a duration, from 0. Example: select pgjobs.histogram_bucket(0.2)';
+
+CREATE FUNCTION pgjobs.ignore_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_reason text := pgjobs.redact(ignore_task.reason);
+  v_is_done boolean;
+begin
+  if length(v_reason) > 200 then
+    perform pgjobs.refuse('validation-error', 'A reason has at most 200 characters');
+  end if;
+  -- A retry may bring it back into line between the two looks.
+  for v_try in 1..3 loop
+    insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, actor, reason)
+    select ignore_task.task_id, p.job_id, p.attempt, v_now, ignore_task.actor, v_reason
+    from pgjobs.take_pending(ignore_task.task_id) as p;
+    v_is_done := found;
+    exit when v_is_done;
+    insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, actor, reason)
+    select ignore_task.task_id, o.job_id, o.attempt, v_now, ignore_task.actor, v_reason
+    from pgjobs.take_outcome(ignore_task.task_id, array['failed']) as o;
+    v_is_done := found;
+    exit when v_is_done;
+  end loop;
+  if not v_is_done then
+    perform pgjobs.refuse_step(ignore_task.task_id, 'ignore', 'pending and failed');
+  end if;
+  perform pgjobs.record_action(ignore_task.task_id, 'ignored', 'ignored', ignore_task.actor, v_reason, v_now);
+  return query select t.* from pgjobs.task as t where t.id = ignore_task.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) IS 'Puts a task aside. Example: select status from pgjobs.ignore_task(42, actor => current_user, reason => ''target is gone'')';
+
+CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN ((status = 'failed'::text) AND (COALESCE(error_kind, ''::text) <> ALL (ARRAY['lease_expired'::text, 'worker_disconnected'::text, 'internal_timeout'::text])));
+
+COMMENT ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) IS 'Whether an attempt was failed by its holder. Example: select pgjobs.is_own_failure(''failed'', ''network'')';
+
+CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN ((room = ANY (ARRAY[from_room, '@global'::text])) OR ((room = '@internal'::text) AND (from_room <> '@global'::text)));
+
+COMMENT ON FUNCTION pgjobs.is_visible(room text, from_room text) IS 'Whether a room''s jobs are visible from another. Example: select pgjobs.is_visible(''@global'', ''lab-7'')';
+
+CREATE FUNCTION pgjobs.jobs_to_list(room text, job text, status text) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs;
+begin
+  perform pgjobs.check_room(room);
+  if status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(status)));
+  end if;
+  if job is null then
+    return pgjobs.jobs_used_in(room);
+  end if;
+  v_job := pgjobs.find_job(job);
+  if not pgjobs.is_visible(v_job.room, jobs_to_list.room)
+    and not exists (
+      select from pgjobs.tasks as t where t.room = jobs_to_list.room and t.job_id = v_job.id
+    )
+  then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', job), 'It belongs to another room.');
+  end if;
+  return array[v_job.id];
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) IS 'The jobs a list of tasks is about. Example: select pgjobs.jobs_to_list(''lab-7'', null, ''failed'')';
+
+CREATE FUNCTION pgjobs.jobs_used_in(room text) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return array(
+    with recursive used as (
+      (
+        select t.job_id from pgjobs.tasks as t
+        where t.room = jobs_used_in.room
+        order by t.job_id
+        limit 1
+      )
+      union all
+      select (
+        select t.job_id from pgjobs.tasks as t
+        where t.room = jobs_used_in.room and t.job_id > u.job_id
+        order by t.job_id
+        limit 1
+      )
+      from used as u
+      where u.job_id is not null
+    )
+    select u.job_id from used as u where u.job_id is not null
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.jobs_used_in(room text) IS 'Jobs with tasks submitted from a room. Example: select pgjobs.jobs_used_in(''lab-7'')';
+
+CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, job text, due_at timestamp with time zone)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_expires bigint := v_clock + greatest(1000, 20 * pgjobs.look_cost());
+begin
+  return query
+  with looked as materialized (
+    select
+      l.job_id, l.priority, h.due_at, h.task_id,
+      case
+        -- An empty lane's floor is the present: what is still on its way may be
+        -- below it, and is found when the floor expires.
+        when f.floor is null or lane_heads.ignore_floors
+          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires)
+        when h.due_at > pgjobs.moment(f.floor)
+          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(h.due_at), f.expires)
+      end
+    from (
+      select distinct a.job_id, a.priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids)
+    ) as l
+    cross join lateral pgjobs.floor_get(l.job_id || '_' || l.priority, v_clock) as f
+    left join lateral (
+      select r.due_at, r.task_id
+      from pgjobs.ready as r
+      where r.job_id = l.job_id and r.priority = l.priority
+        and r.due_at >= pgjobs.moment(case when not lane_heads.ignore_floors then f.floor end)
+      order by r.due_at, r.task_id
+      limit 1
+    ) as h on true
+  )
+  select k.job_id, k.priority, j.full_name, k.due_at
+  from looked as k
+  join pgjobs.jobs as j on j.id = k.job_id
+  where k.due_at is not null
+  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
+  perform set_config('pgjobs.look_cost', (pgjobs.clock_ms() - v_clock)::text, false);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) IS 'Heads of the lanes of some jobs, best first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
+
+CREATE FUNCTION pgjobs.last_counted_place() RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN 1000;
+
+COMMENT ON FUNCTION pgjobs.last_counted_place() IS 'Places in line are counted up to here. Example: select pgjobs.last_counted_place()';
+
+CREATE FUNCTION pgjobs.last_counted_row() RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    RETURN 10000;
+
+COMMENT ON FUNCTION pgjobs.last_counted_row() IS 'Totals are exact up to here. Example: select pgjobs.last_counted_row()';
+
+CREATE FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if lease <= interval '0' then
+    perform pgjobs.refuse('validation-error', 'A lease must be longer than zero', format('Got %s.', lease));
+  end if;
+  return case when lease is not null then now + least(lease, (select s.max_lease from pgjobs.settings as s)) end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) IS 'When a lease ends, capped. Example: select pgjobs.lease_until(''30 seconds'', pgjobs.now())';
+
+CREATE FUNCTION pgjobs.list_attempts(task_id bigint) RETURNS TABLE(attempt smallint, status text, worker_id uuid, holder text, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, error text, error_kind text, reason text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  if not exists (select from pgjobs.tasks as t where t.id = list_attempts.task_id) then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', list_attempts.task_id));
+  end if;
+  return query
+  select a.attempt, a.status, a.worker_id, a.holder, a.claimed_at, a.started_at, a.ended_at, a.error, a.error_kind, a.reason
+  from (select h.* from pgjobs.attempts as h where h.task_id = list_attempts.task_id order by h.id) as a
+  union all
+  select o.attempt, o.status, o.worker_id, o.holder, o.claimed_at, o.started_at, o.ended_at, o.error, o.error_kind, o.reason
+  from pgjobs.outcomes as o
+  where o.task_id = list_attempts.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_attempts(task_id bigint) IS 'Every ended attempt of a task. Example: select attempt, status, error from pgjobs.list_attempts(42)';
+
+CREATE FUNCTION pgjobs.list_events(after text DEFAULT NULL::text, of_task bigint DEFAULT NULL::bigint, of_job text DEFAULT NULL::text, of_room text DEFAULT NULL::text, page_size integer DEFAULT 500) RETURNS TABLE(cursor text, txid text, at timestamp with time zone, kind text, task_id bigint, task_uuid uuid, job text, room text, status text, worker_id uuid, actor text, message text, fields jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now pg_snapshot := pgjobs.feed_snapshot();
+  v_parts text[] := string_to_array(list_events.after, '/');
+  v_since pg_snapshot := coalesce(v_parts[1], '3:3:');
+  v_upto pg_snapshot := coalesce(v_parts[2], v_now::text);
+  v_xid xid8 := coalesce(split_part(v_parts[3], '-', 1), '0');
+  v_id bigint := coalesce(split_part(v_parts[3], '-', 2), '0');
+  v_job integer;
+begin
+  perform pgjobs.check_page(list_events.page_size, 0);
+  if cardinality(v_parts) not in (1, 3) then
+    perform pgjobs.refuse('validation-error', format('Malformed cursor %s', quote_literal(left(list_events.after, 50))));
+  end if;
+  if list_events.of_job is not null then
+    v_job := (pgjobs.find_job(list_events.of_job)).id;
+  end if;
+  loop
+    -- A standby may be behind the server that gave out the cursor.
+    exit when pg_snapshot_xmax(v_upto) < pg_snapshot_xmax(v_since);
+    return query
+    select
+      v_since || '/' || v_upto || '/' || e.xid || '-' || e.id, e.xid::text, e.at, e.kind, e.task_id,
+      pgjobs.task_uuid(e.task_id), j.full_name, e.room, e.status, e.worker_id, e.actor, e.message, e.fields
+    from pgjobs.events_between(
+      v_since, v_upto, v_xid, v_id, list_events.of_task, v_job, list_events.of_room, list_events.page_size
+    ) as e
+    left join pgjobs.jobs as j on j.id = e.job_id
+    order by e.xid, e.id;
+    exit when found or v_upto::text = v_now::text;
+    v_since := v_upto;
+    v_upto := v_now;
+    v_xid := '0';
+    v_id := 0;
+  end loop;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) IS 'Events after a cursor. Example: select cursor, at, kind, task_id, message from pgjobs.list_events(of_task => 42)';
+
+CREATE FUNCTION pgjobs.list_generic_jobs(domain text DEFAULT NULL::text, queue text DEFAULT NULL::text, job_type text DEFAULT NULL::text, status text DEFAULT NULL::text, owner_user_id text DEFAULT NULL::text, project_id bigint DEFAULT NULL::bigint, before bigint DEFAULT NULL::bigint, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.generic_jobs
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+#variable_conflict use_column
+declare
+  v_jobs integer[] := array(
+    select j.id from pgjobs.jobs as j
+    where j.room = coalesce(list_generic_jobs.domain, j.room)
+      and j.category = coalesce(list_generic_jobs.queue, j.category)
+      and j.name = coalesce(list_generic_jobs.job_type, j.name)
+  );
+  v_before bigint := coalesce(list_generic_jobs.before, 9223372036854775807);
+  v_project text := list_generic_jobs.project_id::text;
+  v_tasks bigint[];
+begin
+  perform pgjobs.check_page(list_generic_jobs.page_size, list_generic_jobs.page_offset);
+  if list_generic_jobs.status not in ('queued', 'processing', 'completed', 'failed', 'cancelled') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(list_generic_jobs.status)),
+      null, 'queued, processing, completed, failed or cancelled');
+  end if;
+  v_tasks := array(
+    select t.id
+    from pgjobs.generic_homes(list_generic_jobs.status, v_jobs, v_before) as h
+    join pgjobs.tasks as t on t.id = h.task_id
+    where (list_generic_jobs.domain is null or t.room = list_generic_jobs.domain)
+      and (list_generic_jobs.owner_user_id is null or t.owner = list_generic_jobs.owner_user_id)
+      and (v_project is null or t.project = v_project)
+    order by t.id desc
+    limit list_generic_jobs.page_size offset list_generic_jobs.page_offset
+  );
+  if coalesce(list_generic_jobs.status, 'completed') = 'completed' then
+    v_tasks := array(
+      select t.id
+      from pgjobs.tasks as t
+      where t.job_id = any (v_jobs)
+        and t.id < v_before
+        and (list_generic_jobs.domain is null or t.room = list_generic_jobs.domain)
+        and (list_generic_jobs.owner_user_id is null or t.owner = list_generic_jobs.owner_user_id)
+        and (v_project is null or t.project = v_project)
+        -- Not exists (): that would become a join, and with it a look at all of history.
+        and (list_generic_jobs.status is null or 'completed' = (
+          select o.status from pgjobs.outcomes as o where o.task_id = t.id
+        ))
+      order by t.id desc
+      limit list_generic_jobs.page_size offset list_generic_jobs.page_offset
+    );
+  end if;
+  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  return query
+  select g.*
+  from unnest(v_tasks) with ordinality as i (task_id, place)
+  cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
+  order by i.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_generic_jobs(domain text, queue text, job_type text, status text, owner_user_id text, project_id bigint, before bigint, page_size integer, page_offset integer) IS 'Tasks in the generic manager''s words, newest first. Example: select id, job_type, status from pgjobs.list_generic_jobs(''chatbooks'', status => ''failed'')';
+
+CREATE FUNCTION pgjobs.list_jobs(room text DEFAULT NULL::text, include_archived boolean DEFAULT false, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  perform pgjobs.check_page(list_jobs.page_size, list_jobs.page_offset);
+  if list_jobs.room is not null then
+    perform pgjobs.check_room(list_jobs.room);
+  end if;
+  return query
+  select v.*
+  from pgjobs.job as v
+  where v.deleted_at is null
+    and (v.archived_at is null or list_jobs.include_archived)
+    and (
+      list_jobs.room is null
+      or v.room in (list_jobs.room, '@global')
+      or (v.room = '@internal' and list_jobs.room <> '@global')
+    )
+  order by v.id desc
+  limit list_jobs.page_size offset list_jobs.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) IS 'Jobs visible from a room. Example: select full_name, workers from pgjobs.list_jobs(''lab-7'')';
+
+CREATE FUNCTION pgjobs.list_metrics() RETURNS TABLE(domain text, queue text, job_type text, measure text, up_to double precision, quantity bigint, seconds double precision)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  perform pgjobs.sweep_rollups(v_now, 2000);
+  return query
+  with numbers (job_id, measure, up_to, quantity, seconds) as (
+    select j.id, m.measure, null::double precision, 0::bigint, 0::double precision
+    from pgjobs.jobs as j
+    cross join unnest(array[
+      'queued', 'backlog', 'processing', 'stale_processing', 'completed', 'failed', 'cancelled', 'retried'
+    ]) as m (measure)
+    where j.deleted_at is null
+    union all
+    select r.job_id, m.measure, null, count(*), 0
+    from pgjobs.ready as r
+    cross join (values ('queued'), ('backlog')) as m (measure)
+    group by r.job_id, m.measure
+    union all
+    select s.job_id, 'queued', null, count(*), 0 from pgjobs.scheduled as s group by s.job_id
+    union all
+    select s.job_id, 'backlog', null, count(*), 0 from pgjobs.scheduled as s where s.run_at <= v_now group by s.job_id
+    union all
+    select l.job_id, 'processing', null, count(*), 0 from pgjobs.leases as l group by l.job_id
+    union all
+    select l.job_id, 'stale_processing', null, count(*), 0 from pgjobs.leases as l where l.until <= v_now group by l.job_id
+    union all
+    select
+      r.job_id, r.measure,
+      case when r.measure in ('duration', 'latency')
+        then coalesce((pgjobs.histogram_bounds())[r.bucket + 1], 'Infinity') end,
+      r.quantity, r.seconds
+    from pgjobs.rollups as r
+    where r.minute = '-infinity'
+  )
+  select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
+  from numbers as n
+  join pgjobs.jobs as j on j.id = n.job_id
+  group by j.room, j.category, j.name, n.measure, n.up_to
+  order by j.room, j.category, j.name, n.measure, n.up_to;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_metrics() IS 'The numbers of every job. Example: select domain, queue, job_type, quantity from pgjobs.list_metrics() where measure = ''backlog''';
+
+CREATE FUNCTION pgjobs.list_providers(room text DEFAULT NULL::text, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.providers
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.check_page(list_providers.page_size, list_providers.page_offset);
+  return query
+  select p.*
+  from pgjobs.providers as p
+  where list_providers.room is null or p.room in (list_providers.room, '@global')
+  order by p.created_at desc, p.id
+  limit list_providers.page_size offset list_providers.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) IS 'Providers visible from a room. Example: select full_name, content_type from pgjobs.list_providers(''lab-7'')';
+
+CREATE FUNCTION pgjobs.list_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, before bigint DEFAULT NULL::bigint, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.task
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_before bigint := coalesce(list_tasks.before, 9223372036854775807);
+  v_wanted bigint := list_tasks.page_size::bigint + list_tasks.page_offset;
+  v_job integer;
+  v_ids bigint[];
+begin
+  perform pgjobs.check_page(list_tasks.page_size, list_tasks.page_offset);
+  if list_tasks.status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(list_tasks.status)));
+  end if;
+  if list_tasks.job is not null then
+    v_job := (pgjobs.find_job(list_tasks.job)).id;
+  end if;
+  if list_tasks.owner is null and list_tasks.project is null and list_tasks.room is not null then
+    v_ids := array(select p.id from pgjobs.page_of_tasks(
+      list_tasks.room, case when v_job is null then pgjobs.jobs_used_in(list_tasks.room) else array[v_job] end,
+      list_tasks.status, v_before, v_wanted
+    ) as p (id));
+  elsif list_tasks.owner is null and list_tasks.project is null and v_job is null then
+    v_ids := array(select p.id from pgjobs.newest_anywhere(list_tasks.status, v_before, v_wanted) as p (id));
+  end if;
+  if v_ids is not null then
+    return query
+    select v.*
+    from pgjobs.task as v
+    where v.id = any (v_ids)
+    order by v.id desc
+    limit list_tasks.page_size offset list_tasks.page_offset;
+    return;
+  end if;
+  return query
+  select v.*
+  from pgjobs.task as v
+  where v.id < v_before
+    and (list_tasks.room is null or v.room = list_tasks.room)
+    and (v_job is null or v.job_id = v_job)
+    and (list_tasks.status is null or v.status = list_tasks.status)
+    and (list_tasks.owner is null or v.owner = list_tasks.owner)
+    and (list_tasks.project is null or v.project = list_tasks.project)
+  order by v.id desc
+  limit list_tasks.page_size offset list_tasks.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) IS 'Tasks, newest first. Example: select id, job, status, error from pgjobs.list_tasks(status => ''failed'')';
+
+CREATE FUNCTION pgjobs.list_tokens(of_user text DEFAULT NULL::text, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS TABLE(id uuid, user_id text, name text, is_superuser boolean, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  perform pgjobs.check_page(list_tokens.page_size, list_tokens.page_offset);
+  return query
+  select t.id, t.user_id, t.name, t.is_superuser, t.created_at, t.expires_at, t.revoked_at
+  from pgjobs.api_tokens as t
+  where list_tokens.of_user is null or t.user_id = list_tokens.of_user
+  order by t.created_at desc, t.id
+  limit list_tokens.page_size offset list_tokens.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_tokens(of_user text, page_size integer, page_offset integer) IS 'API tokens. Example: select id, user_id, name from pgjobs.list_tokens()';
+
+CREATE FUNCTION pgjobs.list_workers(room text DEFAULT NULL::text, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS TABLE(id uuid, name text, owner text, registered_at timestamp with time zone, last_heartbeat_at timestamp with time zone, job_count integer, is_alive boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  perform pgjobs.check_page(list_workers.page_size, list_workers.page_offset);
+  return query
+  select
+    w.id, w.name, w.owner, w.registered_at, w.last_heartbeat_at,
+    (select count(*)::integer from pgjobs.worker_jobs as l where l.worker_id = w.id),
+    w.last_heartbeat_at > pgjobs.now() - (select s.worker_timeout from pgjobs.settings as s)
+  from pgjobs.workers as w
+  where list_workers.room is null or exists (
+    select from pgjobs.worker_jobs as l
+    join pgjobs.jobs as j on j.id = l.job_id
+    where l.worker_id = w.id and j.deleted_at is null and j.room in (list_workers.room, '@global', '@internal')
+  )
+  order by w.registered_at desc, w.id
+  limit list_workers.page_size offset list_workers.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) IS 'Registered workers. Example: select id, name, is_alive from pgjobs.list_workers()';
+
+CREATE FUNCTION pgjobs.lock_leases(task_ids bigint[], tokens uuid[], now timestamp with time zone, holder text DEFAULT NULL::text) RETURNS tid[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return array(
+    select l.ctid
+    from unnest(lock_leases.task_ids, lock_leases.tokens) as i (task_id, token)
+    join pgjobs.leases as l on l.task_id = i.task_id and l.token = i.token
+    where (l.until is null or l.until > lock_leases.now)
+      and (lock_leases.holder is null or coalesce(l.holder, l.worker_id::text) = lock_leases.holder)
+    order by l.task_id
+    for update of l
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.lock_leases(task_ids bigint[], tokens uuid[], now timestamp with time zone, holder text) IS 'Locks current leases for an acknowledgement. Example: select pgjobs.lock_leases(array[1], array[gen_random_uuid()], pgjobs.now())';
+
+CREATE FUNCTION pgjobs.lock_read(key text, lifetime interval) RETURNS TABLE(is_first boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  insert into pgjobs.reads_in_flight as f (key, expires_at)
+  values (lock_read.key, v_now + lock_read.lifetime)
+  on conflict (key) do update set expires_at = excluded.expires_at where f.expires_at <= v_now;
+  is_first := found;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.lock_read(key text, lifetime interval) IS 'Marks a question as passed on. Example: select is_first from pgjobs.lock_read(''<key>'', ''30 seconds'')';
+
+CREATE FUNCTION pgjobs.look_cost() RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN (COALESCE(NULLIF(current_setting('pgjobs.look_cost'::text, true), ''::text), '0'::text))::bigint;
+
+COMMENT ON FUNCTION pgjobs.look_cost() IS 'Milliseconds the last look at lane heads took in this session. Example: select pgjobs.look_cost()';
+
+CREATE FUNCTION pgjobs.lost_or_unknown(task_id bigint) RETURNS text
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN (EXISTS (SELECT FROM pgjobs.tasks t WHERE (t.id = lost_or_unknown.task_id))) THEN 'PJ007'::text ELSE 'PJ002'::text END;
+
+COMMENT ON FUNCTION pgjobs.lost_or_unknown(task_id bigint) IS 'The problem of an acknowledgement without a lease. Example: select pgjobs.lost_or_unknown(42)';
+
+CREATE FUNCTION pgjobs.mark_waiting(worker_id uuid DEFAULT NULL::uuid, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, previous bigint DEFAULT NULL::bigint, remote boolean DEFAULT false) RETURNS TABLE(mark bigint, next_due_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_jobs integer[] := pgjobs.claimable_jobs(
+    mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
+  );
+begin
+  delete from pgjobs.waiting as w where w.id = mark_waiting.previous;
+  insert into pgjobs.waiting (job_ids, since) values (v_jobs, v_now) returning id into mark;
+  next_due_at := (
+    select min(s.run_at)
+    from (select c.run_at, c.job_id from pgjobs.scheduled as c order by c.run_at limit 1000) as s
+    where s.job_id = any (v_jobs)
+  );
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) IS 'Asks for a wake-up. Example: listen "pgjobs.wake"; select * from pgjobs.mark_waiting(job_ids => array[1])';
+
+CREATE FUNCTION pgjobs.micros(moment timestamp with time zone) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN ((EXTRACT(epoch FROM moment) * (1000000)::numeric))::bigint;
+
+COMMENT ON FUNCTION pgjobs.micros(moment timestamp with time zone) IS 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
+
+CREATE FUNCTION pgjobs.moment(micros bigint) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    RETURN COALESCE(('1970-01-01 00:00:00+00'::timestamp with time zone + ((micros)::double precision * '00:00:00.000001'::interval)), '-infinity'::timestamp with time zone);
+
+COMMENT ON FUNCTION pgjobs.moment(micros bigint) IS 'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';
+
+CREATE FUNCTION pgjobs.newest_anywhere(status text, before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_few constant integer := 20000;
+  v_is_backlog boolean;
+begin
+  if status is null then
+    return query
+    select t.id from pgjobs.tasks as t where t.id < newest_anywhere.before order by t.id desc limit wanted;
+  elsif status = 'completed' then
+    return query
+    select o.task_id from pgjobs.outcomes as o
+    where o.status = 'completed' and o.task_id < newest_anywhere.before
+    order by o.task_id desc
+    limit wanted;
+  elsif status in ('failed', 'cancelled') then
+    return query
+    select o.task_id from pgjobs.outcomes as o
+    where o.status = newest_anywhere.status and o.status <> 'completed' and o.task_id < newest_anywhere.before
+    order by o.task_id desc
+    limit wanted;
+  elsif status = 'ignored' then
+    return query
+    select i.task_id from pgjobs.ignored as i where i.task_id < newest_anywhere.before order by i.task_id desc limit wanted;
+  elsif status in ('claimed', 'running') then
+    return query
+    select l.task_id from pgjobs.leases as l
+    where (l.started_at is null) = (newest_anywhere.status = 'claimed') and l.task_id < newest_anywhere.before
+    order by l.task_id desc
+    limit wanted;
+  else
+    -- Few pending tasks are all looked at; in a backlog the newest tasks are it.
+    v_is_backlog := v_few < (
+      select count(*)
+      from (select from pgjobs.ready limit v_few + 1) as r
+      full join (select from pgjobs.scheduled limit v_few + 1) as s on false
+    );
+    return query
+    select p.id
+    from (
+      select t.id
+      from pgjobs.tasks as t
+      where v_is_backlog and t.id < newest_anywhere.before
+        and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
+        and not exists (select from pgjobs.leases as l where l.task_id = t.id)
+        and not exists (select from pgjobs.ignored as i where i.task_id = t.id)
+      order by t.id desc
+      limit wanted
+    ) as p
+    union all
+    select f.task_id
+    from (
+      select r.task_id from pgjobs.ready as r where not v_is_backlog and r.task_id < newest_anywhere.before
+      union all
+      select s.task_id from pgjobs.scheduled as s where not v_is_backlog and s.task_id < newest_anywhere.before
+      order by 1 desc
+      limit wanted
+    ) as f;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_anywhere(status text, before bigint, wanted bigint) IS 'Numbers of the newest tasks of a status. Example: select * from pgjobs.newest_anywhere(''failed'', 1000, 50)';
+
+CREATE FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_sample constant integer := 500;
+  v_in_room integer;
+  v_ended integer;
+begin
+  -- Few tasks end badly, and an index holds just those.
+  if status <> 'completed' then
+    return query
+    select n.id
+    from pgjobs.newest_outcomes(
+      newest_ended.room, newest_ended.job_ids, newest_ended.status, newest_ended.before, newest_ended.wanted, null
+    ) as n (id);
+    return;
+  end if;
+  select count(*), count(o.task_id)
+  into v_in_room, v_ended
+  from pgjobs.newest_tasks(newest_ended.room, newest_ended.job_ids, newest_ended.before, v_sample) as n (id)
+  left join pgjobs.outcomes as o on o.task_id = n.id and o.status = newest_ended.status;
+  if v_in_room = v_sample and v_ended <= (
+    select count(*)
+    from pgjobs.newest_outcomes(
+      newest_ended.room, newest_ended.job_ids, newest_ended.status, newest_ended.before, v_sample, v_sample
+    )
+  ) then
+    return query
+    select n.id
+    from pgjobs.newest_outcomes(
+      newest_ended.room, newest_ended.job_ids, newest_ended.status, newest_ended.before, newest_ended.wanted, null
+    ) as n (id);
+  else
+    return query
+    select e.id
+    from unnest(newest_ended.job_ids) as j (id)
+    cross join lateral (
+      select t.id
+      from pgjobs.tasks as t
+      join pgjobs.outcomes as o on o.task_id = t.id and o.status = newest_ended.status
+      where (t.room, t.job_id, t.id) > (newest_ended.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_ended.room, j.id, newest_ended.before)
+      order by t.room desc, t.job_id desc, t.id desc
+      limit newest_ended.wanted
+    ) as e
+    order by e.id desc
+    limit newest_ended.wanted;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint) IS 'Numbers of a room''s newest ended tasks. Example: select * from pgjobs.newest_ended(''lab-7'', array[1], ''failed'', 1000, 50)';
+
+CREATE FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if status = 'completed' then
+    return query
+    select t.id
+    from (
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = 'completed' and o.task_id < newest_outcomes.before
+        and (looked is not null or o.job_id = any (newest_outcomes.job_ids))
+      order by o.task_id desc
+      limit looked
+    ) as n
+    cross join lateral (select b.id, b.room, b.job_id from pgjobs.tasks as b where b.id = n.task_id offset 0) as t
+    where t.room = newest_outcomes.room and t.job_id = any (newest_outcomes.job_ids)
+    order by n.task_id desc
+    limit wanted;
+  else
+    return query
+    select t.id
+    from (
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = newest_outcomes.status and o.status <> 'completed' and o.task_id < newest_outcomes.before
+        and (looked is not null or o.job_id = any (newest_outcomes.job_ids))
+      order by o.task_id desc
+      limit looked
+    ) as n
+    cross join lateral (select b.id, b.room, b.job_id from pgjobs.tasks as b where b.id = n.task_id offset 0) as t
+    where t.room = newest_outcomes.room and t.job_id = any (newest_outcomes.job_ids)
+    order by n.task_id desc
+    limit wanted;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) IS 'Numbers of a room''s ended tasks among the newest outcomes. Example: select * from pgjobs.newest_outcomes(''lab-7'', array[1], ''failed'', 1000, 50, 500)';
+
+CREATE FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_few integer := greatest(20000 / greatest(cardinality(job_ids), 1), 50);
+  v_backlogs integer[];
+  v_rest integer[];
+begin
+  v_backlogs := array(
+    select j.id
+    from unnest(newest_pending.job_ids) as j (id)
+    where (select count(*) from (select from pgjobs.ready as r where r.job_id = j.id limit v_few + 1) as f) > v_few
+  );
+  if (select count(*) from (select from pgjobs.scheduled limit 20001) as f) > 20000 then
+    v_backlogs := newest_pending.job_ids;
+  end if;
+  v_rest := array(select j.id from unnest(newest_pending.job_ids) as j (id) where j.id <> all (v_backlogs));
+  return query
+  with few as (
+    select r.task_id from pgjobs.ready as r where r.job_id = any (v_rest)
+    union all
+    select s.task_id from pgjobs.scheduled as s where s.job_id = any (v_rest)
+  )
+  select p.id
+  from (
+    select t.id from few as f
+    join pgjobs.tasks as t on t.id = f.task_id and t.room = newest_pending.room
+    where t.id < newest_pending.before
+    union all
+    select n.id
+    from unnest(v_backlogs) as j (id)
+    cross join lateral (
+      select t.id
+      from pgjobs.tasks as t
+      where (t.room, t.job_id, t.id) > (newest_pending.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_pending.room, j.id, newest_pending.before)
+        and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
+        and not exists (select from pgjobs.leases as l where l.task_id = t.id)
+        and not exists (select from pgjobs.ignored as i where i.task_id = t.id)
+      order by t.room desc, t.job_id desc, t.id desc
+      limit newest_pending.wanted
+    ) as n
+  ) as p
+  order by p.id desc
+  limit newest_pending.wanted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) IS 'Numbers of a room''s newest pending tasks. Example: select * from pgjobs.newest_pending(''lab-7'', array[1], 1000, 50)';
+
+CREATE FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select n.id
+  from unnest(newest_tasks.job_ids) as j (id)
+  cross join lateral (
+    select t.id
+    from pgjobs.tasks as t
+    where (t.room, t.job_id, t.id) > (newest_tasks.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_tasks.room, j.id, newest_tasks.before)
+    order by t.room desc, t.job_id desc, t.id desc
+    limit newest_tasks.wanted
+  ) as n
+  order by n.id desc
+  limit newest_tasks.wanted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) IS 'Numbers of a room''s newest tasks. Example: select * from pgjobs.newest_tasks(''lab-7'', array[1], 1000, 50)';
+
+CREATE FUNCTION pgjobs.note_endings() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
+  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
+  from new_rows as n
+  group by n.job_id, n.status;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.note_endings() IS 'Trigger: notes endings for the rollups. Example: fires on insert into pgjobs.outcomes';
+
+CREATE FUNCTION pgjobs.note_retries() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids)
+  select n.job_id, 'retried', pgjobs.now(), array_agg(n.task_id)
+  from new_rows as n
+  where n.error is not null
+  group by n.job_id;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.note_retries() IS 'Trigger: notes retries for the rollups. Example: fires on insert into pgjobs.scheduled';
+
+CREATE FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_before bigint := coalesce(before, 9223372036854775807);
+begin
+  if status is null then
+    return query select n.id from pgjobs.newest_tasks(room, job_ids, v_before, wanted) as n (id);
+  elsif status in ('completed', 'failed', 'cancelled') then
+    return query select n.id from pgjobs.newest_ended(room, job_ids, status, v_before, wanted) as n (id);
+  elsif status = 'pending' then
+    return query select n.id from pgjobs.newest_pending(room, job_ids, v_before, wanted) as n (id);
+  else
+    return query
+    select t.id
+    from (
+      select l.task_id, l.job_id, case when l.started_at is null then 'claimed' else 'running' end as status
+      from pgjobs.leases as l
+      union all
+      select i.task_id, i.job_id, 'ignored' from pgjobs.ignored as i
+    ) as h
+    join pgjobs.tasks as t on t.id = h.task_id and t.room = page_of_tasks.room and t.id < v_before
+    where h.job_id = any (page_of_tasks.job_ids) and h.status = page_of_tasks.status
+    order by t.id desc
+    limit wanted;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) IS 'Numbers of a room''s newest tasks of a status. Example: select * from pgjobs.page_of_tasks(''lab-7'', array[1], ''failed'', null, 50)';
+
+CREATE FUNCTION pgjobs.pause_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(pause_job.job);
+begin
+  update pgjobs.jobs as j set paused_at = coalesce(j.paused_at, pgjobs.now()) where j.id = v_job.id;
+  insert into pgjobs.events (at, kind, job_id, room, actor, message)
+  values (pgjobs.now(), 'job_paused', v_job.id, v_job.room, pause_job.actor, pause_job.reason);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) IS 'Makes claims pass a job by. Example: select * from pgjobs.pause_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer DEFAULT 500) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_floor bigint := (select f.floor from pgjobs.floor_get('scheduled', v_clock) as f);
+  v_head timestamptz;
+  v_moved record;
+  v_total integer := 0;
+begin
+  select s.run_at into v_head
+  from pgjobs.scheduled as s
+  where s.run_at >= pgjobs.moment(v_floor)
+  order by s.run_at
+  limit 1;
+  if v_floor is null then
+    perform pgjobs.floor_set('scheduled', pgjobs.micros(least(v_head, promote_due.now)), v_clock + 1000);
+  end if;
+  if v_head is null or v_head > promote_due.now then
+    return 0;
+  end if;
+  for v_moved in
+    with due as (
+      delete from pgjobs.scheduled as s
+      where s.ctid = any (array(
+        select c.ctid
+        from pgjobs.scheduled as c
+        where c.run_at >= v_head and c.run_at <= promote_due.now
+        order by c.run_at
+        limit promote_due.batch
+        for update skip locked
+      ))
+      returning s.*
+    ), entered as (
+      insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again)
+      select d.job_id, d.priority, d.attempt, d.run_at, d.task_id, true from due as d
+      returning job_id
+    )
+    select job_id, count(*) as quantity from entered group by job_id
+  loop
+    perform pgjobs.wake(v_moved.job_id, v_moved.quantity);
+    v_total := v_total + v_moved.quantity;
+  end loop;
+  return v_total;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer) IS 'Moves due tasks from scheduled to ready. Example: select pgjobs.promote_due(pgjobs.now())';
+
+CREATE FUNCTION pgjobs.prune_tasks(of_status text DEFAULT NULL::text, older_than interval DEFAULT NULL::interval, of_job text DEFAULT NULL::text, batch integer DEFAULT 1000, dry_run boolean DEFAULT false, in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, ended_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
+  v_settings pgjobs.settings;
+  v_youngest timestamptz;
+  v_tasks bigint[];
+begin
+  if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 or prune_tasks.older_than < interval '0'
+    or prune_tasks.of_status not in ('completed', 'failed', 'cancelled')
+  then
+    perform pgjobs.refuse('validation-error',
+      'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
+  end if;
+  select s.* into v_settings from pgjobs.settings as s;
+  -- Nothing younger than the shortest retention can go; the index over time knows where to look.
+  v_youngest := v_now - coalesce(prune_tasks.older_than, (
+    select min(r.keep)
+    from pgjobs.jobs as j
+    cross join lateral (values
+      (coalesce(j.retain_completed, v_settings.retain_completed)), (coalesce(j.retain_failed, v_settings.retain_failed))
+    ) as r (keep)
+    where r.keep > interval '0'
+  ));
+  v_tasks := array(
+    select o.task_id
+    from pgjobs.outcomes as o
+    join pgjobs.jobs as j on j.id = o.job_id
+    where o.ended_at < v_youngest
+      and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
+        case o.status
+          when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
+          else coalesce(j.retain_failed, v_settings.retain_failed)
+        end, interval '0'))
+      and o.status = coalesce(prune_tasks.of_status, o.status)
+      and o.job_id = coalesce(v_job, o.job_id)
+      and j.room = coalesce(prune_tasks.in_room, j.room)
+      and j.category = coalesce(prune_tasks.in_category, j.category)
+    limit prune_tasks.batch
+    for update of o skip locked
+  );
+  return query
+  select o.task_id, o.status, o.ended_at from pgjobs.outcomes as o where o.task_id = any (v_tasks) order by o.task_id;
+  if not prune_tasks.dry_run then
+    delete from pgjobs.idempotency_keys as k
+    using pgjobs.tasks as t
+    where t.id = any (v_tasks) and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
+    delete from pgjobs.attempts as a where a.task_id = any (v_tasks);
+    delete from pgjobs.outcomes as o where o.task_id = any (v_tasks);
+    delete from pgjobs.tasks as t where t.id = any (v_tasks);
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) IS 'Removes ended tasks. Example: select * from pgjobs.prune_tasks(older_than => ''90 days'', dry_run => true)';
+
+CREATE FUNCTION pgjobs.queue_positions(task_ids bigint[]) RETURNS TABLE(task_id bigint, place integer)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_hashjoin TO 'on'
+    AS $$
+#variable_conflict use_column
+declare
+  v_last integer := pgjobs.last_counted_place();
+begin
+  return query
+  with wanted as materialized (
+    select t.id, t.job_id, t.priority, r.task_id is not null or a.task_id is not null as is_due
+    from pgjobs.tasks as t
+    left join pgjobs.ready as r
+      on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+    left join pgjobs.ready as a on a.task_id = t.id and a.is_again
+    where t.id = any (queue_positions.task_ids)
+  ), line as materialized (
+    select l.task_id, l.place
+    from (select distinct w.job_id from wanted as w where w.is_due) as j
+    cross join lateral (
+      select f.task_id, (row_number() over (order by f.priority, f.due_at, f.task_id))::integer as place
+      from (
+        select o.task_id, o.priority, o.due_at from pgjobs.ready as o
+        where o.job_id = j.job_id
+        order by o.priority, o.due_at, o.task_id
+        limit v_last
+      ) as f
+    ) as l
+  )
+  select
+    w.id,
+    case when w.is_due then coalesce(l.place, v_last) else pgjobs.queue_position(w.id, w.job_id, w.priority) end
+  from wanted as w
+  left join line as l on l.task_id = w.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) IS 'Places in line of a page of tasks. Example: select * from pgjobs.queue_positions(array[41, 42])';
+
+CREATE FUNCTION pgjobs.redact(message text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN "left"(regexp_replace(message, '(://)[^/@\s]+@'::text, '\1'::text, 'g'::text), 8000);
+
+COMMENT ON FUNCTION pgjobs.redact(message text) IS 'Bounds a text and strips credentials from URLs in it. Example: select pgjobs.redact(''https://user:secret@host/'')';
+
+CREATE FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) RETURNS void
+    LANGUAGE sql
+    BEGIN ATOMIC
+ INSERT INTO pgjobs.events (at, kind, task_id, job_id, room, status, actor, message)  SELECT record_action.now AS now,
+             record_action.kind AS kind,
+             t.id,
+             t.job_id,
+             t.room,
+             record_action.status AS status,
+             record_action.actor AS actor,
+             "left"(pgjobs.redact(record_action.message), 500) AS "left"
+            FROM pgjobs.tasks t
+           WHERE (t.id = record_action.task_id);
+END;
+
+COMMENT ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) IS 'Records what an operator did. Example: see pgjobs.retry_task, which calls it';
+
+CREATE FUNCTION pgjobs.refuse(problem text, message text, detail text DEFAULT NULL::text, hint text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  raise exception using
+    errcode = (select p.sqlstate from pgjobs.problems as p where p.problem = refuse.problem),
+    message = refuse.message,
+    detail = coalesce(refuse.detail, ''),
+    hint = coalesce(refuse.hint, '');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.refuse(problem text, message text, detail text, hint text) IS 'Raises a problem by name. Example: select pgjobs.refuse(''task-not-found'', ''No task 7'')';
+
+CREATE FUNCTION pgjobs.refuse_direct_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.refuse('direct-change', format('%s on %s is refused (%s)', tg_op, tg_table_name, tg_name),
+    'Rows are changed by verbs only, and some never.', 'select * from pgjobs.help()');
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.refuse_direct_change() IS 'Trigger: refuses changes that no verb makes. Example: update pgjobs.tasks set priority = 1';
+
+CREATE FUNCTION pgjobs.refuse_generic_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.refuse('direct-change', format('%s on %s is refused', tg_op, tg_table_name),
+    'It shows the rows of several tables.', case tg_op
+      when 'INSERT' then 'select * from pgjobs.create_generic_jobs(domain, queue, job_type, payloads)'
+      when 'UPDATE' then 'select * from pgjobs.cancel_task(id, reason), or complete_tasks, fail_tasks, release_tasks, retry_task'
+      else 'select * from pgjobs.prune_tasks(older_than => interval, of_status => status)'
+    end);
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.refuse_generic_change() IS 'Trigger: refuses changes of pgjobs.generic_jobs and names the verb. Example: update pgjobs.generic_jobs set status = ''failed''';
+
+CREATE FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_status text := (select t.status from pgjobs.task as t where t.id = refuse_step.task_id);
+begin
+  if v_status is null then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', refuse_step.task_id));
+  end if;
+  perform pgjobs.refuse('invalid-task-transition', format('Cannot %s a task that is %s', step, v_status),
+    format('Task %s is %s.', refuse_step.task_id, v_status), format('Only %s tasks allow it.', allowed));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) IS 'Raises why a step is not allowed. Example: select pgjobs.refuse_step(42, ''ignore'', ''pending and failed'')';
+
+CREATE FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, worker_id uuid DEFAULT NULL::uuid, create_worker boolean DEFAULT false, max_attempts integer DEFAULT NULL::integer, backoff_base interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, jitter_share real DEFAULT NULL::real, jitter_cap interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, events text DEFAULT NULL::text, retain_completed interval DEFAULT NULL::interval, retain_failed interval DEFAULT NULL::interval, replace_schema boolean DEFAULT false, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(job_id integer, registered text, linked_worker_id uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job pgjobs.jobs;
+  v_is_new boolean;
+begin
+  perform pgjobs.check_registration(
+    register_job.room, register_job.category, register_job.name, register_job.schema, register_job.max_attempts,
+    register_job.events, register_job.actor, register_job.is_superuser
+  );
+  linked_worker_id := register_job.worker_id;
+  if linked_worker_id is not null and not exists (
+    select from pgjobs.workers as w
+    where w.id = linked_worker_id and w.owner is not distinct from coalesce(register_job.actor, w.owner)
+  ) then
+    perform pgjobs.refuse('worker-not-found', format('Worker %s does not exist', linked_worker_id));
+  end if;
+  -- The update locks the row, so that two first registrations see one another.
+  insert into pgjobs.jobs as j (room, category, name, schema, created_at)
+  values (register_job.room, register_job.category, register_job.name, coalesce(register_job.schema, '{}'), v_now)
+  on conflict (room, category, name) do update set name = j.name
+  returning j.id, j.xmax = 0 into job_id, v_is_new;
+  select j.* into v_job from pgjobs.jobs as j where j.id = register_job.job_id;
+  registered := case
+    when v_is_new then 'created'
+    when v_job.deleted_at is not null then 'reactivated'
+    else 'unchanged'
+  end;
+  if registered = 'unchanged' and not register_job.replace_schema and v_job.schema <> register_job.schema then
+    perform pgjobs.refuse('schema-conflict', format('Job %s is registered with another schema', v_job.full_name),
+      null, 'Register under another name, or with replace_schema => true.');
+  end if;
+  update pgjobs.jobs as j
+  set
+    schema = coalesce(register_job.schema, j.schema),
+    max_attempts = coalesce(register_job.max_attempts, j.max_attempts),
+    backoff_base = coalesce(register_job.backoff_base, j.backoff_base),
+    backoff_cap = coalesce(register_job.backoff_cap, greatest(j.backoff_cap, register_job.backoff_base)),
+    jitter_share = coalesce(register_job.jitter_share, j.jitter_share),
+    jitter_cap = coalesce(register_job.jitter_cap, j.jitter_cap),
+    max_age = coalesce(register_job.max_age, j.max_age),
+    events = coalesce(register_job.events, j.events),
+    retain_completed = coalesce(register_job.retain_completed, j.retain_completed),
+    retain_failed = coalesce(register_job.retain_failed, j.retain_failed),
+    deleted_at = null
+  where j.id = v_job.id;
+  if register_job.create_worker and linked_worker_id is null then
+    linked_worker_id := (select w.id from pgjobs.register_worker(actor => register_job.actor) as w);
+  end if;
+  if linked_worker_id is not null then
+    insert into pgjobs.worker_jobs (worker_id, job_id) values (linked_worker_id, v_job.id) on conflict do nothing;
+  end if;
+  insert into pgjobs.lanes (job_id, priority)
+  select v_job.id, 5 where not exists (select from pgjobs.lanes as l where l.job_id = v_job.id and l.priority = 5);
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) IS 'Registers a job. Example: select * from pgjobs.register_job(''@global'', ''modifiers'', ''Rotate'', max_attempts => 3)';
+
+CREATE FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, content_type text DEFAULT 'application/json'::text, worker_id uuid DEFAULT NULL::uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(provider_id uuid, registered text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_worker uuid := register_provider.worker_id;
+  v_provider pgjobs.providers;
+begin
+  perform pgjobs.check_provider(
+    register_provider.room, register_provider.category, register_provider.name, register_provider.schema,
+    register_provider.content_type, register_provider.actor, register_provider.is_superuser
+  );
+  if v_worker is not null and not exists (
+    select from pgjobs.workers as w
+    where w.id = v_worker and w.owner is not distinct from coalesce(register_provider.actor, w.owner)
+  ) then
+    perform pgjobs.refuse('worker-not-found', format('Worker %s does not exist', v_worker));
+  end if;
+  -- Two first registrations must not both find nothing.
+  perform pg_advisory_xact_lock(hashtextextended(
+    'pgjobs.provider:' || register_provider.room || ':' || register_provider.category || ':' || register_provider.name, 0
+  ));
+  select p.* into v_provider from pgjobs.providers as p
+  where p.room = register_provider.room and p.category = register_provider.category and p.name = register_provider.name;
+  if v_provider.id is not null and register_provider.actor is not null
+    and v_provider.owner is distinct from register_provider.actor
+  then
+    perform pgjobs.refuse('forbidden', format('Provider %s belongs to someone else', v_provider.full_name));
+  end if;
+  registered := case when v_provider.id is null then 'created' else 'changed' end;
+  if v_worker is null and v_provider.id is null then
+    v_worker := (select w.id from pgjobs.register_worker(actor => register_provider.actor) as w);
+  end if;
+  insert into pgjobs.providers as p (room, category, name, schema, content_type, owner, worker_id, created_at)
+  values (
+    register_provider.room, register_provider.category, register_provider.name, register_provider.schema,
+    register_provider.content_type, register_provider.actor, coalesce(v_worker, v_provider.worker_id), pgjobs.now()
+  )
+  on conflict (room, category, name) do update
+  set schema = excluded.schema, content_type = excluded.content_type, worker_id = excluded.worker_id
+  returning p.id into provider_id;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) IS 'Registers a provider. Example: select * from pgjobs.register_provider(''@global'', ''filesystem'', ''local'')';
+
+CREATE FUNCTION pgjobs.register_worker(name text DEFAULT NULL::text, jobs text[] DEFAULT NULL::text[], actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := pgjobs.now();
+  v_worker pgjobs.workers;
+begin
+  if length(register_worker.name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A worker''s name has at most 200 characters');
+  end if;
+  insert into pgjobs.workers (name, owner, registered_at, last_heartbeat_at)
+  values (register_worker.name, register_worker.actor, v_now, v_now)
+  returning * into v_worker;
+  insert into pgjobs.worker_jobs (worker_id, job_id)
+  select distinct v_worker.id, (pgjobs.find_job(j.job)).id from unnest(register_worker.jobs) as j (job);
+  return next v_worker;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text) IS 'Registers a worker. Example: select id from pgjobs.register_worker(''night shift'', array[''@global:modifiers:Rotate''])';
+
+CREATE FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval DEFAULT NULL::interval, holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+  v_tasks bigint[];
+  v_released uuid[];
+  v_jobs integer[];
+  v_job record;
+begin
+  perform pgjobs.check_batch(release_tasks.task_ids, release_tasks.tokens);
+  if release_tasks.delay < interval '0' then
+    perform pgjobs.refuse('validation-error', 'delay must not be negative', format('Got %s.', release_tasks.delay));
+  end if;
+  v_held := pgjobs.lock_leases(release_tasks.task_ids, release_tasks.tokens, v_now, release_tasks.holder);
+  with gone as (
+    delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
+  ), cancelled as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason
+    )
+    select
+      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, v_now,
+      g.cancel_reason
+    from gone as g
+    where g.cancel_requested_at is not null
+  ), back as (
+    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, t.created_at
+    from gone as g
+    join pgjobs.tasks as t on t.id = g.task_id
+    where g.cancel_requested_at is null
+  ), due as (
+    insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again)
+    select b.job_id, b.priority, b.attempt, b.created_at, b.task_id, true from back as b where release_tasks.delay is null
+  ), later as (
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt)
+    select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt
+    from back as b
+    where release_tasks.delay is not null
+  )
+  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id)
+  into v_tasks, v_released, v_jobs
+  from gone as g;
+  for v_job in
+    select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
+  loop
+    perform pgjobs.wake(v_job.id, v_job.quantity);
+  end loop;
+  return query
+  select
+    i.task_id,
+    case when r.token is not null then coalesce(o.status, 'pending') end,
+    case when r.token is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(release_tasks.task_ids, release_tasks.tokens) as i (task_id, token)
+  left join unnest(v_tasks, v_released) as r (task_id, token) on r.task_id = i.task_id and r.token = i.token
+  left join pgjobs.outcomes as o on o.task_id = i.task_id and o.token = i.token;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) IS 'Gives leases back unused. Example: select * from pgjobs.release_tasks(array[42], array[''<token>''::uuid])';
+
+CREATE FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, until timestamp with time zone, cancel_requested boolean, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_until timestamptz := pgjobs.lease_until(renew_tasks.lease, v_now);
+  v_held tid[];
+begin
+  perform pgjobs.check_batch(renew_tasks.task_ids, renew_tasks.tokens);
+  v_held := pgjobs.lock_leases(renew_tasks.task_ids, renew_tasks.tokens, v_now, renew_tasks.holder);
+  update pgjobs.leases as l set until = v_until where l.ctid = any (v_held) and l.until < v_until;
+  return query
+  select
+    i.task_id,
+    l.until,
+    l.cancel_requested_at is not null,
+    case when l.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(renew_tasks.task_ids, renew_tasks.tokens) as i (task_id, token)
+  left join pgjobs.leases as l
+    on l.task_id = i.task_id and l.token = i.token and (l.until is null or l.until > v_now)
+    and (renew_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = renew_tasks.holder);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text) IS 'Extends leases. Example: select * from pgjobs.renew_tasks(array[42], array[''<token>''::uuid], ''1 minute'')';
+
+CREATE FUNCTION pgjobs.report_progress(task_ids bigint[], tokens uuid[], progress jsonb[]) RETURNS TABLE(task_id bigint, cancel_requested boolean, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+begin
+  perform pgjobs.check_batch(
+    report_progress.task_ids, report_progress.tokens, coalesce(cardinality(report_progress.progress), -1)
+  );
+  perform pgjobs.check_documents(report_progress.progress, 'progress');
+  v_held := pgjobs.lock_leases(report_progress.task_ids, report_progress.tokens, v_now);
+  update pgjobs.leases as l
+  set
+    progress = report_progress.progress[array_position(report_progress.tokens, l.token)],
+    started_at = coalesce(l.started_at, v_now)
+  where l.ctid = any (v_held);
+  return query
+  select
+    i.task_id,
+    l.cancel_requested_at is not null,
+    case when l.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(report_progress.task_ids, report_progress.tokens) as i (task_id, token)
+  left join pgjobs.leases as l
+    on l.task_id = i.task_id and l.token = i.token and (l.until is null or l.until > v_now);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.report_progress(task_ids bigint[], tokens uuid[], progress jsonb[]) IS 'Keeps what workers report. Example: select * from pgjobs.report_progress(array[42], array[''<token>''::uuid], array[''{"done": 0.5}''::jsonb])';
+
+CREATE FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.providers
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_provider pgjobs.providers := pgjobs.find_provider(request_read.provider);
+begin
+  insert into pgjobs.events (at, kind, room, worker_id, actor, fields)
+  values (
+    pgjobs.now(), 'provider_request', v_provider.room, v_provider.worker_id, request_read.actor,
+    jsonb_build_object(
+      'provider_id', v_provider.id, 'provider_name', v_provider.full_name,
+      'request_id', request_read.request_hash, 'params', request_read.params
+    )
+  );
+  return next v_provider;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text) IS 'Passes a question on to its provider. Example: select id from pgjobs.request_read(''@global:filesystem:local'', ''<hash>'', ''{}'')';
+
+CREATE FUNCTION pgjobs.resume_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(resume_job.job);
+begin
+  update pgjobs.jobs as j set paused_at = null where j.id = v_job.id;
+  insert into pgjobs.events (at, kind, job_id, room, actor, message)
+  values (pgjobs.now(), 'job_resumed', v_job.id, v_job.room, resume_job.actor, resume_job.reason);
+  perform pgjobs.wake(v_job.id, 100);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) IS 'Lets claims take from a paused job again. Example: select * from pgjobs.resume_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.retire_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(retire_job.job);
+begin
+  if v_job.deleted_at is null and pgjobs.retire_orphans(array[v_job.id], pgjobs.now()) = 0 then
+    perform pgjobs.refuse('job-unavailable', format('Job %s is still in use', v_job.full_name),
+      'It is @internal, a worker serves it, or tasks wait.', 'Archive it instead.');
+  end if;
+  insert into pgjobs.events (at, kind, job_id, room, actor, message)
+  values (pgjobs.now(), 'job_retired', v_job.id, v_job.room, retire_job.actor, retire_job.reason);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) IS 'Soft-deletes a job nobody uses. Example: select * from pgjobs.retire_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_retired integer;
+begin
+  perform from pgjobs.jobs as j where j.id = any (retire_orphans.job_ids) order by j.id for update;
+  update pgjobs.jobs as j
+  set deleted_at = retire_orphans.now
+  where j.id = any (retire_orphans.job_ids)
+    and j.room <> '@internal'
+    and j.deleted_at is null
+    and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
+    -- Subqueries, not `not exists`: as a join it would read the whole backlog.
+    and (select true from pgjobs.ready as r where r.job_id = j.id limit 1) is null
+    and (select true from pgjobs.scheduled as s where s.job_id = j.id limit 1) is null;
+  get diagnostics v_retired = row_count;
+  return v_retired;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone) IS 'Soft-deletes jobs without workers and pending tasks. Example: select pgjobs.retire_orphans(array[1], pgjobs.now())';
+
+CREATE FUNCTION pgjobs.retire_provider(provider text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS SETOF pgjobs.providers
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_provider pgjobs.providers := pgjobs.find_provider(
+    retire_provider.provider, null, retire_provider.actor, retire_provider.is_superuser
+  );
+begin
+  delete from pgjobs.providers as p where p.id = v_provider.id;
+  return next v_provider;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) IS 'Takes a provider away. Example: select full_name from pgjobs.retire_provider(''@global:filesystem:local'')';
+
+CREATE FUNCTION pgjobs.retire_worker(worker_id uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false, silent_for interval DEFAULT NULL::interval) RETURNS TABLE(failed integer, retried integer, retired_jobs integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.find_worker(retire_worker.worker_id, retire_worker.actor, retire_worker.is_superuser);
+  -- Locked before it is judged: a heartbeat in flight counts.
+  perform from pgjobs.workers as w where w.id = retire_worker.worker_id for update;
+  if exists (
+    select from pgjobs.workers as w
+    where w.id = retire_worker.worker_id and w.last_heartbeat_at > pgjobs.now() - retire_worker.silent_for
+  ) then
+    return query select 0, 0, 0;
+    return;
+  end if;
+  return query select c.* from pgjobs.cleanup_worker(retire_worker.worker_id, pgjobs.now()) as c;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) IS 'Takes a worker away. Example: select * from pgjobs.retire_worker(''<worker id>'')';
+
+CREATE FUNCTION pgjobs.retry_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  perform from pgjobs.take_outcome(retry_task.task_id, array['failed', 'cancelled']);
+  if not found then
+    delete from pgjobs.ignored as i where i.task_id = retry_task.task_id;
+  end if;
+  if not found then
+    delete from pgjobs.scheduled as s where s.task_id = retry_task.task_id;
+  end if;
+  if not found then
+    perform pgjobs.refuse_step(retry_task.task_id, 'retry', 'failed, cancelled, ignored and scheduled');
+  end if;
+  perform pgjobs.enter_lane(retry_task.task_id, v_now);
+  perform pgjobs.record_action(retry_task.task_id, 'retried', 'pending', retry_task.actor, retry_task.reason, v_now);
+  return query select t.* from pgjobs.task as t where t.id = retry_task.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) IS 'Starts a task over. Example: select status, attempt from pgjobs.retry_task(42, actor => current_user)';
+
+CREATE FUNCTION pgjobs.revive_jobs() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  update pgjobs.jobs as j
+  set deleted_at = null
+  where j.deleted_at is not null
+    and (
+      (select true from pgjobs.ready as r where r.job_id = j.id limit 1)
+      or (select true from pgjobs.scheduled as s where s.job_id = j.id limit 1)
+    );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.revive_jobs() IS 'Brings back retired jobs that tasks wait for. Example: select pgjobs.revive_jobs()';
+
+CREATE FUNCTION pgjobs.revoke_token(token_id uuid) RETURNS TABLE(revoked_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  update pgjobs.api_tokens as t
+  set revoked_at = coalesce(t.revoked_at, pgjobs.now())
+  where t.id = revoke_token.token_id
+  returning t.revoked_at;
+  if not found then
+    perform pgjobs.refuse('validation-error', format('Token %s does not exist', revoke_token.token_id));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.revoke_token(token_id uuid) IS 'Takes a token back. Example: select * from pgjobs.revoke_token(''<token id>'')';
+
+CREATE FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean DEFAULT true, backoff_base interval DEFAULT '00:00:01'::interval, backoff_cap interval DEFAULT '01:00:00'::interval, jitter_share real DEFAULT 0.25, jitter_cap interval DEFAULT NULL::interval) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(set_error_policy.job);
+begin
+  if set_error_policy.kind is null or set_error_policy.kind = '' or length(set_error_policy.kind) > 200
+    or set_error_policy.backoff_base < interval '0' or set_error_policy.backoff_cap < set_error_policy.backoff_base
+    or set_error_policy.jitter_share not between 0 and 1
+  then
+    perform pgjobs.refuse('validation-error',
+      'A policy names a kind, its cap is not below its base, and jitter_share is between 0 and 1');
+  end if;
+  insert into pgjobs.error_policies (job_id, kind, is_retryable, backoff_base, backoff_cap, jitter_share, jitter_cap)
+  values (
+    v_job.id, set_error_policy.kind, set_error_policy.is_retryable, set_error_policy.backoff_base,
+    set_error_policy.backoff_cap, set_error_policy.jitter_share, set_error_policy.jitter_cap
+  )
+  on conflict (job_id, kind) do update set
+    is_retryable = excluded.is_retryable,
+    backoff_base = excluded.backoff_base,
+    backoff_cap = excluded.backoff_cap,
+    jitter_share = excluded.jitter_share,
+    jitter_cap = excluded.jitter_cap;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) IS 'Says what a job does after errors of one kind. Example: select pgjobs.set_error_policy(''@global:modifiers:Rotate'', ''auth'', is_retryable => false)';
+
+CREATE FUNCTION pgjobs.show_task(task_uuid uuid) RETURNS SETOF pgjobs.task_answer
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  return query select a.* from pgjobs.task_answer as a where a.id = pgjobs.task_id(show_task.task_uuid);
+  if not found then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', show_task.task_uuid));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.show_task(task_uuid uuid) IS 'One task as HTTP shows it. Example: select status, queue_position from pgjobs.show_task(pgjobs.task_uuid(42))';
+
+CREATE FUNCTION pgjobs.show_tasks(room text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.task_answer
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_jobs integer[] := pgjobs.jobs_to_list(show_tasks.room, show_tasks.job, show_tasks.status);
+  v_ids bigint[];
+begin
+  perform pgjobs.check_page(show_tasks.page_size, show_tasks.page_offset);
+  v_ids := array(
+    select p.id
+    from pgjobs.page_of_tasks(
+      show_tasks.room, v_jobs, show_tasks.status, null, show_tasks.page_size::bigint + show_tasks.page_offset
+    ) as p (id)
+    offset show_tasks.page_offset
+  );
+  -- A join would not reach into the view, and every task would be looked at.
+  return query
+  with places as materialized (
+    select q.task_id, q.place from pgjobs.queue_positions(v_ids) as q
+  )
+  select
+    a.id, a.uuid, a.job, a.room, a.status, a.created_at, a.started_at, a.ended_at, a.worker_id, a.error, a.payload,
+    a.result, (select p.place from places as p where p.task_id = a.id)
+  from pgjobs.task_answer as a
+  where a.id = any (v_ids)
+  order by a.id desc;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) IS 'Tasks of a room as HTTP shows them. Example: select uuid, status from pgjobs.show_tasks(''lab-7'', status => ''failed'')';
+
+CREATE FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) RETURNS TABLE(task_id bigint, status text, cancel_requested boolean, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_held tid[];
+begin
+  perform pgjobs.check_batch(start_tasks.task_ids, start_tasks.tokens);
+  v_held := pgjobs.lock_leases(start_tasks.task_ids, start_tasks.tokens, v_now);
+  update pgjobs.leases as l set started_at = v_now where l.ctid = any (v_held) and l.started_at is null;
+  return query
+  select
+    i.task_id,
+    case when l.task_id is not null then 'running' end,
+    l.cancel_requested_at is not null,
+    case when l.task_id is null then pgjobs.lost_or_unknown(i.task_id) end
+  from unnest(start_tasks.task_ids, start_tasks.tokens) as i (task_id, token)
+  left join pgjobs.leases as l
+    on l.task_id = i.task_id and l.token = i.token and (l.until is null or l.until > v_now);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) IS 'Says that work has begun. Example: select * from pgjobs.start_tasks(array[42], array[''<token>''::uuid])';
+
+CREATE FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) RETURNS TABLE(expires_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  if store_read.key is null or length(store_read.key) > 1000 or store_read.data is null then
+    perform pgjobs.refuse('validation-error', 'A read needs a key of at most 1000 characters and data');
+  end if;
+  insert into pgjobs.reads as r (key, data, expires_at)
+  values (store_read.key, store_read.data, pgjobs.now() + store_read.lifetime)
+  on conflict (key) do update set data = excluded.data, expires_at = excluded.expires_at
+  returning r.expires_at into expires_at;
+  -- A hash, because payloads are short and keys are not.
+  perform pg_notify('pgjobs.read', md5(store_read.key));
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) IS 'Keeps an answer. Example: select expires_at from pgjobs.store_read(''<key>'', ''\x00'', ''5 minutes'')';
+
+CREATE FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb DEFAULT '{}'::jsonb, idempotency_key text DEFAULT NULL::text, require_workers boolean DEFAULT false, cross_room boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.task_answer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_id bigint;
+begin
+  -- A statement of its own, so that the next one sees what it wrote.
+  select s.task_id into v_id
+  from pgjobs.submit_tasks(
+    job => submit_and_show.job, payloads => array[submit_and_show.payload], room => submit_and_show.room,
+    idempotency_keys => case when submit_and_show.idempotency_key is not null then array[submit_and_show.idempotency_key] end,
+    submitter => submit_and_show.actor, owner => submit_and_show.actor,
+    require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room
+  ) as s;
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) IS 'Submits a task and shows it as HTTP does. Example: select uuid from pgjobs.submit_and_show(''@global:modifiers:Rotate'', ''lab-7'')';
+
+CREATE FUNCTION pgjobs.submit_task(job text, payload jsonb DEFAULT '{}'::jsonb, room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_key text DEFAULT NULL::text, submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[]) RETURNS SETOF pgjobs.task
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_id bigint;
+begin
+  -- A statement of its own, so that the next one sees what it wrote.
+  select s.task_id into v_id
+  from pgjobs.submit_tasks(
+    job => submit_task.job, payloads => array[submit_task.payload], room => submit_task.room,
+    priority => submit_task.priority, available_at => submit_task.available_at, delay => submit_task.delay,
+    max_attempts => submit_task.max_attempts,
+    idempotency_keys => case when submit_task.idempotency_key is not null then array[submit_task.idempotency_key] end,
+    submitter => submit_task.submitter, owner => submit_task.owner, project => submit_task.project,
+    tags => submit_task.tags
+  ) as s;
+  return query select t.* from pgjobs.task as t where t.id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) IS 'Submits one task and shows it. Example: select * from pgjobs.submit_task(''@global:modifiers:Rotate'', ''{"angle": 90}'')';
+
+CREATE FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_keys text[] DEFAULT NULL::text[], submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[], require_workers boolean DEFAULT false, cross_room boolean DEFAULT false) RETURNS TABLE(task_id bigint, is_new boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
+  v_room text := coalesce(submit_tasks.room, v_job.room);
+  v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
+  v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
+  v_ids bigint[];
+  v_new boolean[];
+begin
+  perform pgjobs.check_submission(
+    v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
+    submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
+  );
+  if submit_tasks.idempotency_keys is not null then
+    select k.ids, k.are_new into v_ids, v_new
+    from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
+  end if;
+  return query
+  with new_tasks as (
+    insert into pgjobs.tasks (
+      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key
+    )
+    overriding system value
+    select
+      coalesce(v_ids[i.place], nextval('pgjobs.tasks_id_seq')), v_job.id, v_room, i.payload, submit_tasks.priority,
+      v_attempts, v_now, submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
+      submit_tasks.idempotency_keys[i.place]
+    from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
+    where v_new is null or v_new[i.place]
+    returning id
+  ), due as (
+    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+    select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, v_run_at < v_now is true
+    from new_tasks as n
+    where v_run_at is null or v_run_at <= v_now
+  ), later as (
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
+    select n.id, v_run_at, v_job.id, submit_tasks.priority from new_tasks as n where v_run_at > v_now
+  )
+  select n.id, true from new_tasks as n where v_ids is null
+  union all
+  select k.id, k.is_new from unnest(v_ids, v_new) as k (id, is_new);
+  if v_run_at is null or v_run_at <= v_now then
+    perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) IS 'Submits many tasks of one job. Example: select * from pgjobs.submit_tasks(''@global:modifiers:Rotate'', array[''{"angle": 90}''::jsonb])';
+
+CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT 1000) RETURNS TABLE(swept text, changed integer, error text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := pgjobs.now();
+  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'retention'];
+begin
+  if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
+    perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
+      null, 'Steps: ' || array_to_string(v_steps, ', '));
+  end if;
+  foreach swept in array case when sweep.step is null then v_steps else array[sweep.step] end loop
+    error := null;
+    begin
+      changed := case swept
+        when 'leases' then pgjobs.sweep_leases(v_now, batch)
+        when 'workers' then pgjobs.sweep_workers(v_now, batch)
+        when 'internal' then pgjobs.sweep_internal(v_now, batch)
+        when 'scheduled' then pgjobs.promote_due(v_now, batch)
+        when 'reads' then pgjobs.sweep_reads(v_now, batch)
+        -- One batch size for all steps: a noted ending costs a hundredth of a lease.
+        when 'rollups' then pgjobs.sweep_rollups(v_now, batch * 100)
+        when 'retention' then pgjobs.sweep_retention(v_now, batch)
+      end;
+    exception when others then
+      changed := 0;
+      error := sqlerrm;
+    end;
+    return next;
+  end loop;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep(step text, batch integer) IS 'One pass of upkeep. Example: select * from pgjobs.sweep()';
+
+CREATE FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_held tid[];
+begin
+  v_held := array(
+    select l.ctid
+    from pgjobs.leases as l
+    join pgjobs.jobs as j on j.id = l.job_id and j.room = '@internal'
+    join pgjobs.tasks as t on t.id = l.task_id
+    where coalesce(l.started_at, t.created_at) < sweep_internal.now - (select s.internal_timeout from pgjobs.settings as s)
+    order by l.task_id
+    limit sweep_internal.batch
+    for update of l skip locked
+  );
+  perform pgjobs.end_attempts(
+    v_held, null, array['Internal worker timeout'], array['internal_timeout'], array[false], sweep_internal.now
+  );
+  return cardinality(v_held);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) IS 'Fails stuck @internal tasks. Example: select pgjobs.sweep_internal(pgjobs.now(), 1000)';
+
+CREATE FUNCTION pgjobs.sweep_leases(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_held tid[];
+begin
+  v_held := array(
+    select l.ctid
+    from pgjobs.leases as l
+    where l.until <= sweep_leases.now
+      or (l.worker_id is not null and not exists (select from pgjobs.workers as w where w.id = l.worker_id))
+    order by l.task_id
+    limit sweep_leases.batch
+    for update skip locked
+  );
+  perform pgjobs.end_attempts(
+    v_held, null, array['lease_expired'], array['lease_expired'], null, sweep_leases.now
+  );
+  return cardinality(v_held);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_leases(now timestamp with time zone, batch integer) IS 'Ends lapsed leases. Example: select pgjobs.sweep_leases(pgjobs.now(), 1000)';
+
+CREATE FUNCTION pgjobs.sweep_reads(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_removed integer;
+begin
+  delete from pgjobs.reads_in_flight as f
+  where f.ctid = any (array(
+    select e.ctid from pgjobs.reads_in_flight as e
+    where e.expires_at <= sweep_reads.now
+    limit sweep_reads.batch
+    for update skip locked
+  ));
+  delete from pgjobs.reads as r
+  where r.ctid = any (array(
+    select e.ctid from pgjobs.reads as e
+    where e.expires_at <= sweep_reads.now
+    limit sweep_reads.batch
+    for update skip locked
+  ));
+  get diagnostics v_removed = row_count;
+  return v_removed;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_reads(now timestamp with time zone, batch integer) IS 'Removes expired answers. Example: select pgjobs.sweep_reads(pgjobs.now(), 1000)';
+
+CREATE FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_pruned integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
+begin
+  delete from pgjobs.events as e
+  where (e.xid, e.id) = any (array(
+    select row(o.xid, o.id)
+    from pgjobs.events as o
+    where o.at < sweep_retention.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s)
+    order by o.xid, o.id
+    limit sweep_retention.batch
+  ));
+  delete from pgjobs.lanes as l
+  using pgjobs.lanes as other
+  where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
+  delete from pgjobs.waiting as w where w.since < sweep_retention.now - interval '10 minutes';
+  delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
+  return v_pruned;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batch integer) IS 'Removes what is no longer kept. Example: select pgjobs.sweep_retention(pgjobs.now(), 1000)';
+
+CREATE FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_counted integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('pgjobs.rollups', 0)) then
+    return 0;
+  end if;
+  with taken as (
+    delete from pgjobs.uncounted as u
+    where u.ctid = any (array(
+      select c.ctid from pgjobs.uncounted as c limit sweep_rollups.batch for update skip locked
+    ))
+    returning u.job_id, u.measure, u.at, date_trunc('minute', u.at) as minute, u.task_ids, u.claimed_at
+  ), counted (minute, job_id, measure, bucket, quantity, seconds) as (
+    select u.minute, u.job_id, u.measure, 0::smallint, sum(cardinality(u.task_ids)), 0
+    from taken as u
+    group by u.minute, u.job_id, u.measure
+    union all
+    select d.minute, d.job_id, 'duration', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
+    from (
+      select u.minute, u.job_id, date_part('epoch', u.at - c.claimed_at) as seconds
+      from taken as u
+      cross join unnest(u.claimed_at) as c (claimed_at)
+      where u.measure = 'completed'
+    ) as d
+    group by d.minute, d.job_id, pgjobs.histogram_bucket(d.seconds)
+    union all
+    select w.minute, w.job_id, 'latency', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
+    from (
+      select u.minute, u.job_id, date_part('epoch', c.claimed_at - t.created_at) as seconds
+      from taken as u
+      cross join unnest(u.task_ids, u.claimed_at) as c (task_id, claimed_at)
+      join pgjobs.tasks as t on t.id = c.task_id
+      where c.claimed_at is not null
+    ) as w
+    group by w.minute, w.job_id, pgjobs.histogram_bucket(w.seconds)
+  ), kept as (
+    insert into pgjobs.rollups as r (minute, job_id, measure, bucket, quantity, seconds)
+    select coalesce(c.minute, '-infinity'), c.job_id, c.measure, c.bucket, sum(c.quantity), sum(c.seconds)
+    from counted as c
+    group by c.job_id, c.measure, c.bucket, rollup (c.minute)
+    on conflict (minute, job_id, measure, bucket) do update
+    set quantity = r.quantity + excluded.quantity, seconds = r.seconds + excluded.seconds
+  )
+  select coalesce(sum(cardinality(u.task_ids)), 0) into v_counted from taken as u;
+  delete from pgjobs.rollups as r
+  where r.minute > '-infinity'
+    and r.minute < sweep_rollups.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s);
+  return v_counted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) IS 'Counts endings into minutes. Example: select pgjobs.sweep_rollups(pgjobs.now(), 100000)';
+
+CREATE FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_worker uuid;
+  v_swept integer := 0;
+begin
+  for v_worker in
+    select w.id
+    from pgjobs.workers as w
+    where w.last_heartbeat_at < sweep_workers.now - (select s.worker_timeout from pgjobs.settings as s)
+    order by w.id
+    limit least(sweep_workers.batch, 100)
+    for update skip locked
+  loop
+    perform from pgjobs.cleanup_worker(v_worker, sweep_workers.now);
+    v_swept := v_swept + 1;
+  end loop;
+  perform pgjobs.revive_jobs();
+  return v_swept;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer) IS 'Cleans up silent workers. Example: select pgjobs.sweep_workers(pgjobs.now(), 100)';
+
+CREATE FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) RETURNS TABLE(job_id integer, attempt smallint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  with gone as (
+    delete from pgjobs.outcomes as o
+    where o.task_id = take_outcome.task_id and o.status = any (take_outcome.statuses)
+    returning o.*
+  ), kept as (
+    insert into pgjobs.attempts (
+      task_id, attempt, status, token, worker_id, holder, claimed_at, started_at, ended_at, error, error_kind, reason
+    )
+    select
+      g.task_id, g.attempt, g.status, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, g.ended_at,
+      g.error, g.error_kind, g.reason
+    from gone as g
+  )
+  select g.job_id, g.attempt from gone as g;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) IS 'Takes an outcome away, into the attempt history. Example: see pgjobs.retry_task, which starts the task over';
+
+CREATE FUNCTION pgjobs.take_pending(task_id bigint) RETURNS TABLE(job_id integer, priority smallint, attempt smallint)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  for v_try in 1..3 loop
+    return query
+    delete from pgjobs.ready as r
+    using pgjobs.tasks as t
+    where t.id = take_pending.task_id
+      and r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+    returning r.job_id, r.priority, r.attempt;
+    exit when found;
+    return query
+    delete from pgjobs.ready as r
+    where r.task_id = take_pending.task_id and r.is_again
+    returning r.job_id, r.priority, r.attempt;
+    exit when found;
+    return query
+    delete from pgjobs.scheduled as s
+    where s.task_id = take_pending.task_id
+    returning s.job_id, s.priority, s.attempt;
+    exit when found;
+  end loop;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.take_pending(task_id bigint) IS 'Takes a pending task out of line. Example: see pgjobs.cancel_task, which gives it a new home';
+
+CREATE FUNCTION pgjobs.task_id(task_uuid uuid) RETURNS bigint
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_key bytea := (select s.task_key from pgjobs.secrets as s);
+  v_bytes bytea := uuid_send(task_id.task_uuid);
+  v_hex text := encode(v_bytes, 'hex');
+  v_id bigint := ('x0' || left(v_hex, 12) || substr(v_hex, 14, 3))::bit(64)::bigint
+    # pgjobs.task_mask(substr(v_bytes, 9, 8), v_key);
+begin
+  -- Anything but a uuid made here fails to come back as itself.
+  return case when pgjobs.task_uuid(v_id) = task_id.task_uuid then v_id end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.task_id(task_uuid uuid) IS 'The number behind a public id, null for one this queue never issued. Example: select pgjobs.task_id(pgjobs.task_uuid(42))';
+
+CREATE FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT
+    RETURN (((('x'::text || encode(substr(sha256((check_bits || key)), 1, 8), 'hex'::text)))::bit(64))::bigint & ('0000111111111111111111111111111111111111111111111111111111111111'::"bit")::bigint);
+
+COMMENT ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) IS 'What hides a task''s number in its public id. Example: select pgjobs.task_mask(''\x00'', ''\x00'')';
+
+CREATE FUNCTION pgjobs.track_tasks(task_ids bigint[]) RETURNS TABLE(id bigint, phase text, created_at timestamp with time zone, started_at timestamp with time zone, status text, error text, queue_position integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  if cardinality(track_tasks.task_ids) > 1000 then
+    perform pgjobs.refuse('validation-error', 'task_ids has at most 1000 entries');
+  end if;
+  return query
+  select
+    t.id, t.phase, t.created_at, t.started_at, t.status, t.error,
+    case when t.status = 'pending' then pgjobs.queue_position(t.id, t.job_id, t.priority) end
+  from pgjobs.task as t
+  where t.id = any (track_tasks.task_ids);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) IS 'How some tasks stand now. Example: select id, status, queue_position from pgjobs.track_tasks(array[41, 42])';
+
+CREATE FUNCTION pgjobs.unarchive_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(unarchive_job.job);
+begin
+  update pgjobs.jobs as j set archived_at = null where j.id = v_job.id;
+  insert into pgjobs.events (at, kind, job_id, room, actor, message)
+  values (pgjobs.now(), 'job_unarchived', v_job.id, v_job.room, unarchive_job.actor, unarchive_job.reason);
+  perform pgjobs.wake(v_job.id, 100);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) IS 'Takes an archived job out again. Example: select * from pgjobs.unarchive_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.unignore_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  delete from pgjobs.ignored as i where i.task_id = unignore_task.task_id;
+  if not found then
+    perform pgjobs.refuse_step(unignore_task.task_id, 'unignore', 'ignored');
+  end if;
+  perform pgjobs.enter_lane(unignore_task.task_id, v_now);
+  perform pgjobs.record_action(unignore_task.task_id, 'unignored', 'pending', unignore_task.actor, unignore_task.reason, v_now);
+  return query select t.* from pgjobs.task as t where t.id = unignore_task.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) IS 'Puts an ignored task back in line. Example: select status from pgjobs.unignore_task(42, actor => current_user)';
+
+CREATE FUNCTION pgjobs.unlock_read(key text) RETURNS TABLE(unlocked text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query delete from pgjobs.reads_in_flight as f where f.key = unlock_read.key returning f.key;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.unlock_read(key text) IS 'Takes a question''s mark back. Example: select * from pgjobs.unlock_read(''<key>'')';
+
+CREATE FUNCTION pgjobs.unmark_waiting(mark bigint) RETURNS TABLE(unmarked bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query delete from pgjobs.waiting as w where w.id = unmark_waiting.mark returning w.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.unmark_waiting(mark bigint) IS 'Takes a wish to be woken back. Example: select * from pgjobs.unmark_waiting(7)';
+
+CREATE FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text DEFAULT NULL::text, result jsonb DEFAULT NULL::jsonb, token uuid DEFAULT NULL::uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS SETOF pgjobs.task_answer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_id bigint := pgjobs.task_id(update_task.task_uuid);
+  v_token uuid;
+  v_task pgjobs.task;
+  v_problem text;
+begin
+  select l.token into v_token from pgjobs.leases as l where l.task_id = v_id for update;
+  select t.* into v_task from pgjobs.task as t where t.id = v_id;
+  if v_task.id is null then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
+  end if;
+  perform pgjobs.check_updater(
+    update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
+  );
+  perform pgjobs.check_update(
+    v_id, update_task.task_uuid, v_token, update_task.token, v_task.status, update_task.status
+  );
+  if v_task.status <> update_task.status then
+    v_problem := case update_task.status
+      when 'running' then (select s.problem from pgjobs.start_tasks(array[v_id], array[v_token]) as s)
+      when 'completed' then (
+        select c.problem from pgjobs.complete_tasks(
+          array[v_id], array[v_token], case when update_task.result is not null then array[update_task.result] end
+        ) as c
+      )
+      when 'failed' then (
+        select f.problem
+        from pgjobs.fail_tasks(array[v_id], array[v_token], array[coalesce(update_task.error, 'unknown error')]) as f
+      )
+      when 'cancelled' then (
+        select null from pgjobs.cancel_task(v_id, update_task.error, v_task.status <> 'pending', update_task.actor)
+      )
+    end;
+    if v_problem is not null then
+      perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', update_task.task_uuid));
+    end if;
+    if update_task.status <> 'running' then
+      perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
+    end if;
+  end if;
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';
+
+CREATE FUNCTION pgjobs.verify_token(token text) RETURNS TABLE(user_id text, is_superuser boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select t.user_id, t.is_superuser
+  from pgjobs.api_tokens as t
+  where t.token_hash = sha256(convert_to(verify_token.token, 'UTF8'))
+    and t.revoked_at is null
+    and (t.expires_at is null or t.expires_at > pgjobs.now());
+  if not found then
+    perform pgjobs.refuse('unauthorized', 'The token is unknown, expired or revoked');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.verify_token(token text) IS 'Whom a token stands for. Example: select user_id from pgjobs.verify_token(''pgj_…'')';
+
+CREATE FUNCTION pgjobs.wake(job_id integer, quantity bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  v_floor bigint;
+  v_head bigint;
+  v_woken text;
+begin
+  select f.floor into v_floor from pgjobs.floor_get('waiting', v_clock) as f;
+  select w.id into v_head from pgjobs.waiting as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
+  if v_floor is null then
+    perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_id_seq as s)), v_clock + 1000);
+  end if;
+  if v_head is null then
+    return;
+  end if;
+  with woken as (
+    delete from pgjobs.waiting as w
+    where w.id = any (array(
+      select c.id
+      from pgjobs.waiting as c
+      where c.id >= v_head and wake.job_id = any (c.job_ids)
+      order by c.id
+      limit least(wake.quantity, 100)
+      for update skip locked
+    ))
+    returning w.id
+  )
+  select string_agg(id::text, ',') into v_woken from woken;
+  if v_woken is not null then
+    perform pg_notify('pgjobs.wake', v_woken);
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) IS 'Notifies idle workers that serve a job. Example: select pgjobs.wake(1, 10)';
+
+CREATE FUNCTION pgjobs.watch_events() RETURNS TABLE(cursor text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_until bigint := extract(epoch from clock_timestamp())::bigint + 60;
+begin
+  if (select s.last_value from pgjobs.events_wanted_until as s) < v_until - 30 then
+    perform setval('pgjobs.events_wanted_until', v_until);
+  end if;
+  return query select pgjobs.feed_snapshot()::text;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.watch_events() IS 'Asks to be told of the next event. Example: listen "pgjobs.events"; select cursor from pgjobs.watch_events()';
+
+CREATE FUNCTION pgjobs.watch_task(task_id bigint) RETURNS TABLE(status text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_until bigint := extract(epoch from clock_timestamp())::bigint + 300;
+begin
+  insert into pgjobs.watched (task_id, since) values (watch_task.task_id, pgjobs.now()) on conflict do nothing;
+  if (select s.last_value from pgjobs.watched_until as s) < v_until - 60 then
+    perform setval('pgjobs.watched_until', v_until);
+  end if;
+  return query select t.status from pgjobs.task as t where t.id = watch_task.task_id;
+  if not found then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', watch_task.task_id));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.watch_task(task_id bigint) IS 'Asks to be told when a task ends. Example: listen "pgjobs.ended"; select * from pgjobs.watch_task(42)';
+
+CREATE FUNCTION pgjobs.watch_tasks(task_ids bigint[]) RETURNS TABLE(task_id bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_until bigint := extract(epoch from clock_timestamp())::bigint + 300;
+begin
+  if cardinality(watch_tasks.task_ids) > 10000 then
+    perform pgjobs.refuse('validation-error', 'task_ids has at most 10000 entries');
+  end if;
+  -- In order, so that two watchers of the same tasks cannot deadlock.
+  insert into pgjobs.watched (task_id, since)
+  select distinct i.id, pgjobs.now()
+  from unnest(watch_tasks.task_ids) as i (id)
+  where exists (select from pgjobs.tasks as t where t.id = i.id)
+    and not exists (select from pgjobs.outcomes as o where o.task_id = i.id)
+    and not exists (select from pgjobs.watched as w where w.task_id = i.id)
+  order by i.id
+  on conflict do nothing;
+  if (select s.last_value from pgjobs.watched_until as s) < v_until - 60 then
+    perform setval('pgjobs.watched_until', v_until);
+  end if;
+  return query
+  select i.id
+  from unnest(watch_tasks.task_ids) as i (id)
+  where exists (select from pgjobs.outcomes as o where o.task_id = i.id)
+    or not exists (select from pgjobs.tasks as t where t.id = i.id);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) IS 'Asks to be told when tasks end. Example: listen "pgjobs.ended"; select * from pgjobs.watch_tasks(array[41, 42])';
+
+CREATE TABLE pgjobs.api_tokens (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    token_hash bytea NOT NULL,
+    user_id text NOT NULL,
+    name text,
+    is_superuser boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT names_are_short CHECK ((length(name) <= 200)),
+    CONSTRAINT tokens_name_their_user CHECK (((user_id <> ''::text) AND (length(user_id) <= 200)))
+);
+
+COMMENT ON TABLE pgjobs.api_tokens IS 'Tokens for programs; only their hashes are kept.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.id IS 'What revokes it.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.token_hash IS 'SHA-256 of the token.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.user_id IS 'Whom it stands for.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.name IS 'What people call it.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.is_superuser IS 'Whether it may do what superusers may.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.created_at IS 'When it was created.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.expires_at IS 'When it ceases to count; empty: never.';
+
+COMMENT ON COLUMN pgjobs.api_tokens.revoked_at IS 'When it was taken back.';
+
+ALTER TABLE pgjobs.attempts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.attempts_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pgjobs.error_policies (
+    job_id integer NOT NULL,
+    kind text NOT NULL,
+    is_retryable boolean DEFAULT true NOT NULL,
+    backoff_base interval NOT NULL,
+    backoff_cap interval NOT NULL,
+    jitter_share real DEFAULT 0.25 NOT NULL,
+    jitter_cap interval,
+    CONSTRAINT backoff_grows CHECK (((backoff_base >= '00:00:00'::interval) AND (backoff_cap >= backoff_base))),
+    CONSTRAINT jitter_is_a_share CHECK ((((jitter_share >= (0)::double precision) AND (jitter_share <= (1)::double precision)) AND (jitter_cap >= '00:00:00'::interval))),
+    CONSTRAINT kinds_are_named CHECK (((kind <> ''::text) AND (length(kind) <= 200)))
+);
+
+COMMENT ON TABLE pgjobs.error_policies IS 'What a job does after errors of one kind, where that differs from its own policy.';
+
+COMMENT ON COLUMN pgjobs.error_policies.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.error_policies.kind IS 'Error kind as given to fail.';
+
+COMMENT ON COLUMN pgjobs.error_policies.is_retryable IS 'False: such an error fails the task for good.';
+
+COMMENT ON COLUMN pgjobs.error_policies.backoff_base IS 'As in jobs.';
+
+COMMENT ON COLUMN pgjobs.error_policies.backoff_cap IS 'As in jobs.';
+
+COMMENT ON COLUMN pgjobs.error_policies.jitter_share IS 'As in jobs.';
+
+COMMENT ON COLUMN pgjobs.error_policies.jitter_cap IS 'As in jobs.';
+
+ALTER TABLE pgjobs.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE SEQUENCE pgjobs.events_wanted_until
+    START WITH 0
+    INCREMENT BY 1
+    MINVALUE 0
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE pgjobs.events_wanted_until IS 'Unix time until which the next event is announced by NOTIFY; 0 once it was.';
+
+CREATE TABLE pgjobs.idempotency_keys (
+    job_id integer NOT NULL,
+    key text NOT NULL,
+    task_id bigint NOT NULL,
+    CONSTRAINT keys_are_short CHECK (((key <> ''::text) AND (length(key) <= 200)))
+);
+
+COMMENT ON TABLE pgjobs.idempotency_keys IS 'Which task a key stands for; one per job and key.';
+
+COMMENT ON COLUMN pgjobs.idempotency_keys.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.idempotency_keys.key IS 'The submitter''s key.';
+
+COMMENT ON COLUMN pgjobs.idempotency_keys.task_id IS 'The first task submitted with it.';
+
+CREATE TABLE pgjobs.installed_code (
+    is_only boolean DEFAULT true NOT NULL,
+    checksum text NOT NULL,
+    grants_checksum text,
+    installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT installed_code_is_one_row CHECK (is_only)
+);
+
+COMMENT ON TABLE pgjobs.installed_code IS 'Which functions, views and triggers are installed, one row.';
+
+COMMENT ON COLUMN pgjobs.installed_code.is_only IS 'Always true: there is one row.';
+
+COMMENT ON COLUMN pgjobs.installed_code.checksum IS 'SHA-256 over all files of code.';
+
+COMMENT ON COLUMN pgjobs.installed_code.grants_checksum IS 'SHA-256 of the grants; null where roles are managed elsewhere.';
+
+COMMENT ON COLUMN pgjobs.installed_code.installed_at IS 'When the code was last re-created.';
+
+ALTER TABLE pgjobs.jobs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.jobs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pgjobs.lanes (
+    job_id integer NOT NULL,
+    priority smallint NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.lanes IS 'Which priorities a job has ever used, so that claims probe no others.';
+
+COMMENT ON COLUMN pgjobs.lanes.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.lanes.priority IS 'A priority in use.';
+
+CREATE TABLE pgjobs.migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.migrations IS 'Migrations applied to this schema. Example: table pgjobs.migrations';
+
+COMMENT ON COLUMN pgjobs.migrations.number IS 'Order of application.';
+
+COMMENT ON COLUMN pgjobs.migrations.name IS 'The file it came from.';
+
+COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied file never changes.';
+
+COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
+
+CREATE VIEW pgjobs.problems AS
+ SELECT sqlstate,
+    problem,
+    status,
+    title
+   FROM ( VALUES ('PJ001'::text,'job-not-found'::text,404,'No such job, or not visible from there'::text), ('PJ002'::text,'task-not-found'::text,404,'No such task'::text), ('PJ003'::text,'worker-not-found'::text,404,'No such worker'::text), ('PJ004'::text,'provider-not-found'::text,404,'No such provider, or not visible from there'::text), ('PJ005'::text,'schema-conflict'::text,409,'The job is registered with another schema'::text), ('PJ006'::text,'invalid-task-transition'::text,409,'The task''s current status does not allow this step'::text), ('PJ007'::text,'lease-lost'::text,409,'The lease lapsed or passed to another worker'::text), ('PJ008'::text,'no-workers-available'::text,409,'Nobody serves the job'::text), ('PJ009'::text,'invalid-category'::text,400,'The category is not allowed here'::text), ('PJ010'::text,'invalid-room-id'::text,400,'Malformed room'::text), ('PJ011'::text,'forbidden'::text,403,'The acting user may not do this'::text), ('PJ012'::text,'payload-too-large'::text,413,'A payload or result exceeds the size limit'::text), ('PJ013'::text,'payload-invalid'::text,422,'A payload does not fit'::text), ('PJ014'::text,'validation-error'::text,422,'An argument is missing, malformed or out of range'::text), ('PJ015'::text,'internal-job-not-configured'::text,503,'No executor for @internal jobs'::text), ('PJ016'::text,'provider-timeout'::text,504,'The provider did not answer in time'::text), ('PJ017'::text,'unauthorized'::text,401,'No valid credentials were presented'::text), ('PJ018'::text,'room-locked'::text,423,'The host application has locked the room'::text), ('PJ019'::text,'job-unavailable'::text,409,'The job is archived, or its work forbids the step'::text), ('PJ020'::text,'direct-change'::text,409,'Rows are changed by verbs only'::text)) p(sqlstate, problem, status, title);
+
+COMMENT ON VIEW pgjobs.problems IS 'Every error of class PJ. Example: select * from pgjobs.problems where sqlstate = ''PJ007''';
+
+COMMENT ON COLUMN pgjobs.problems.sqlstate IS 'What SQL raises.';
+
+COMMENT ON COLUMN pgjobs.problems.problem IS 'What HTTP calls it.';
+
+COMMENT ON COLUMN pgjobs.problems.status IS 'The HTTP status.';
+
+COMMENT ON COLUMN pgjobs.problems.title IS 'What it means.';
+
+CREATE UNLOGGED TABLE pgjobs.reads (
+    key text NOT NULL,
+    data bytea NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT read_keys_are_short CHECK ((length(key) <= 1000))
+);
+
+COMMENT ON TABLE pgjobs.reads IS 'Answers of providers, kept until they expire.';
+
+COMMENT ON COLUMN pgjobs.reads.key IS 'Provider and question.';
+
+COMMENT ON COLUMN pgjobs.reads.data IS 'The answer, byte for byte.';
+
+COMMENT ON COLUMN pgjobs.reads.expires_at IS 'Until when it counts.';
+
+CREATE UNLOGGED TABLE pgjobs.reads_in_flight (
+    key text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT read_keys_are_short CHECK ((length(key) <= 1000))
+);
+
+COMMENT ON TABLE pgjobs.reads_in_flight IS 'Questions somebody has passed on to their provider already.';
+
+COMMENT ON COLUMN pgjobs.reads_in_flight.key IS 'Provider and question.';
+
+COMMENT ON COLUMN pgjobs.reads_in_flight.expires_at IS 'When it may be asked again, answered or not.';
+
+CREATE TABLE pgjobs.rollups (
+    minute timestamp with time zone NOT NULL,
+    job_id integer NOT NULL,
+    measure text NOT NULL,
+    bucket smallint NOT NULL,
+    quantity bigint NOT NULL,
+    seconds double precision NOT NULL,
+    CONSTRAINT measures_are_known CHECK ((measure = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'retried'::text, 'duration'::text, 'latency'::text])))
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE pgjobs.rollups IS 'How much ended in each minute, and how long it took. Example: select minute, sum(quantity) from pgjobs.rollups where measure = ''completed'' and minute > now() - interval ''1 hour'' group by minute';
+
+COMMENT ON COLUMN pgjobs.rollups.minute IS 'The minute; -infinity counts all time.';
+
+COMMENT ON COLUMN pgjobs.rollups.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.rollups.measure IS 'completed, failed, cancelled, retried; duration (claimed to completed) and latency (submitted to claimed).';
+
+COMMENT ON COLUMN pgjobs.rollups.bucket IS 'Of a duration or latency: place among pgjobs.histogram_bounds(), from 0; else 0.';
+
+COMMENT ON COLUMN pgjobs.rollups.quantity IS 'How many.';
+
+COMMENT ON COLUMN pgjobs.rollups.seconds IS 'Their durations or latencies together.';
+
+CREATE TABLE pgjobs.secrets (
+    is_only boolean DEFAULT true NOT NULL,
+    task_key bytea DEFAULT sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) NOT NULL,
+    CONSTRAINT secrets_are_one_row CHECK (is_only)
+);
+
+COMMENT ON TABLE pgjobs.secrets IS 'Keys nobody may read; only the functions that need them do.';
+
+COMMENT ON COLUMN pgjobs.secrets.is_only IS 'Always true: there is one row.';
+
+COMMENT ON COLUMN pgjobs.secrets.task_key IS 'Makes public task UUIDs unguessable. Changing it makes issued UUIDs invalid.';
+
+CREATE TABLE pgjobs.settings (
+    is_only boolean DEFAULT true NOT NULL,
+    worker_timeout interval DEFAULT '00:01:00'::interval NOT NULL,
+    internal_timeout interval DEFAULT '01:00:00'::interval NOT NULL,
+    max_lease interval DEFAULT '01:00:00'::interval NOT NULL,
+    aging interval DEFAULT '1 day'::interval NOT NULL,
+    payload_limit integer DEFAULT 1048576 NOT NULL,
+    retain_completed interval DEFAULT '30 days'::interval NOT NULL,
+    retain_failed interval DEFAULT '60 days'::interval NOT NULL,
+    retain_events interval DEFAULT '7 days'::interval NOT NULL,
+    CONSTRAINT durations_are_positive CHECK (((worker_timeout > '00:00:00'::interval) AND (internal_timeout > '00:00:00'::interval) AND (max_lease > '00:00:00'::interval) AND (aging >= '00:00:00'::interval))),
+    CONSTRAINT payload_limit_is_sane CHECK (((payload_limit >= 1024) AND (payload_limit <= 67108864))),
+    CONSTRAINT retention_is_not_negative CHECK (((retain_completed >= '00:00:00'::interval) AND (retain_failed >= '00:00:00'::interval) AND (retain_events >= '00:00:00'::interval))),
+    CONSTRAINT settings_are_one_row CHECK (is_only)
+);
+
+COMMENT ON TABLE pgjobs.settings IS 'Limits and time-outs of this queue, one row. Example: update pgjobs.settings set max_lease = ''2 hours''';
+
+COMMENT ON COLUMN pgjobs.settings.is_only IS 'Always true: there is one row.';
+
+COMMENT ON COLUMN pgjobs.settings.worker_timeout IS 'A worker silent for longer is swept away.';
+
+COMMENT ON COLUMN pgjobs.settings.internal_timeout IS 'An @internal task claimed or running for longer is failed.';
+
+COMMENT ON COLUMN pgjobs.settings.max_lease IS 'No lease reaches further into the future than this.';
+
+COMMENT ON COLUMN pgjobs.settings.aging IS 'A task waiting this long counts as one priority step more urgent.';
+
+COMMENT ON COLUMN pgjobs.settings.payload_limit IS 'Largest payload or result, in bytes of JSON text.';
+
+COMMENT ON COLUMN pgjobs.settings.retain_completed IS 'How long completed tasks are kept; 0 keeps them for ever.';
+
+COMMENT ON COLUMN pgjobs.settings.retain_failed IS 'How long failed and cancelled tasks are kept; 0 keeps them for ever.';
+
+COMMENT ON COLUMN pgjobs.settings.retain_events IS 'How long events are kept; 0 keeps them for ever.';
+
+ALTER TABLE pgjobs.tasks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.tasks_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pgjobs.uncounted (
+    job_id integer NOT NULL,
+    measure text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    task_ids bigint[] NOT NULL,
+    claimed_at timestamp with time zone[]
+);
+
+COMMENT ON TABLE pgjobs.uncounted IS 'Endings and retries that no rollup counts yet.';
+
+COMMENT ON COLUMN pgjobs.uncounted.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.uncounted.measure IS 'completed, failed, cancelled or retried.';
+
+COMMENT ON COLUMN pgjobs.uncounted.at IS 'When.';
+
+COMMENT ON COLUMN pgjobs.uncounted.task_ids IS 'The tasks of one statement.';
+
+COMMENT ON COLUMN pgjobs.uncounted.claimed_at IS 'When the last lease of each began, by position; empty for one cancelled in line.';
+
+CREATE UNLOGGED TABLE pgjobs.waiting (
+    id bigint NOT NULL,
+    job_ids integer[] NOT NULL,
+    since timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.waiting IS 'Idle workers to be woken by NOTIFY; whoever wakes one takes its mark.';
+
+COMMENT ON COLUMN pgjobs.waiting.id IS 'What the notification carries.';
+
+COMMENT ON COLUMN pgjobs.waiting.job_ids IS 'Jobs whose tasks it waits for.';
+
+COMMENT ON COLUMN pgjobs.waiting.since IS 'When it began to wait.';
+
+ALTER TABLE pgjobs.waiting ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.waiting_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE UNLOGGED TABLE pgjobs.watched (
+    task_id bigint NOT NULL,
+    since timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.watched IS 'Tasks somebody waits for; their outcome is notified.';
+
+COMMENT ON COLUMN pgjobs.watched.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.watched.since IS 'When somebody began to wait.';
+
+CREATE SEQUENCE pgjobs.watched_until
+    START WITH 0
+    INCREMENT BY 1
+    MINVALUE 0
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE pgjobs.watched_until IS 'Unix time until which outcomes look for watchers.';
+
+ALTER TABLE ONLY pgjobs.jobs
+    ADD CONSTRAINT addresses_are_unique UNIQUE (full_name);
+
+ALTER TABLE ONLY pgjobs.api_tokens
+    ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.attempts
+    ADD CONSTRAINT attempts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.error_policies
+    ADD CONSTRAINT error_policies_pkey PRIMARY KEY (job_id, kind);
+
+ALTER TABLE ONLY pgjobs.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (xid, id);
+
+ALTER TABLE ONLY pgjobs.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (job_id, key);
+
+ALTER TABLE ONLY pgjobs.ignored
+    ADD CONSTRAINT ignored_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.installed_code
+    ADD CONSTRAINT installed_code_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY pgjobs.jobs
+    ADD CONSTRAINT job_uuids_are_unique UNIQUE (uuid);
+
+ALTER TABLE ONLY pgjobs.jobs
+    ADD CONSTRAINT jobs_have_one_address UNIQUE (room, category, name);
+
+ALTER TABLE ONLY pgjobs.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.leases
+    ADD CONSTRAINT leases_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.migrations
+    ADD CONSTRAINT migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY pgjobs.outcomes
+    ADD CONSTRAINT outcomes_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.providers
+    ADD CONSTRAINT provider_addresses_are_unique UNIQUE (full_name);
+
+ALTER TABLE ONLY pgjobs.providers
+    ADD CONSTRAINT providers_have_one_address UNIQUE (room, category, name);
+
+ALTER TABLE ONLY pgjobs.providers
+    ADD CONSTRAINT providers_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.reads_in_flight
+    ADD CONSTRAINT reads_in_flight_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY pgjobs.reads
+    ADD CONSTRAINT reads_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY pgjobs.ready
+    ADD CONSTRAINT ready_pkey PRIMARY KEY (job_id, priority, due_at, task_id);
+
+ALTER TABLE ONLY pgjobs.rollups
+    ADD CONSTRAINT rollups_pkey PRIMARY KEY (minute, job_id, measure, bucket);
+
+ALTER TABLE ONLY pgjobs.scheduled
+    ADD CONSTRAINT scheduled_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.secrets
+    ADD CONSTRAINT secrets_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY pgjobs.settings
+    ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY pgjobs.tasks
+    ADD CONSTRAINT tasks_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.api_tokens
+    ADD CONSTRAINT token_hashes_are_unique UNIQUE (token_hash);
+
+ALTER TABLE ONLY pgjobs.waiting
+    ADD CONSTRAINT waiting_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.watched
+    ADD CONSTRAINT watched_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.worker_jobs
+    ADD CONSTRAINT worker_jobs_pkey PRIMARY KEY (worker_id, job_id);
+
+ALTER TABLE ONLY pgjobs.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (id);
+
+CREATE INDEX attempts_of_a_task ON pgjobs.attempts USING btree (task_id, id);
+
+CREATE INDEX events_in_time ON pgjobs.events USING brin (at) WITH (autosummarize='on');
+
+CREATE INDEX events_of_a_task ON pgjobs.events USING btree (task_id, id) WHERE (task_id IS NOT NULL);
+
+CREATE INDEX jobs_with_full_events ON pgjobs.jobs USING btree (id) WHERE (events = 'full'::text);
+
+CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
+
+CREATE INDEX outcomes_in_time ON pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on', pages_per_range='16');
+
+CREATE INDEX outcomes_to_look_at ON pgjobs.outcomes USING btree (status, task_id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX providers_of_a_worker ON pgjobs.providers USING btree (worker_id);
+
+CREATE INDEX reads_in_flight_in_time ON pgjobs.reads_in_flight USING btree (expires_at);
+
+CREATE INDEX reads_in_time ON pgjobs.reads USING btree (expires_at);
+
+CREATE INDEX ready_again ON pgjobs.ready USING btree (task_id) WHERE is_again;
+
+CREATE INDEX scheduled_in_time ON pgjobs.scheduled USING btree (run_at);
+
+CREATE INDEX scheduled_of_a_job ON pgjobs.scheduled USING btree (job_id);
+
+CREATE INDEX tasks_of_a_room_by_job ON pgjobs.tasks USING btree (room, job_id, id);
+
+CREATE INDEX workers_by_heartbeat ON pgjobs.workers USING btree (last_heartbeat_at);
+
+CREATE INDEX workers_of_a_job ON pgjobs.worker_jobs USING btree (job_id);
+
+CREATE TRIGGER announced AFTER INSERT ON pgjobs.events FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_events();
+
+CREATE TRIGGER backing_off AFTER INSERT ON pgjobs.scheduled REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_scheduled();
+
+CREATE TRIGGER bodies_never_change BEFORE UPDATE ON pgjobs.tasks FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER claimed AFTER INSERT ON pgjobs.leases REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_claimed();
+
+CREATE TRIGGER ended AFTER INSERT ON pgjobs.outcomes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_ended();
+
+CREATE TRIGGER endings_noted AFTER INSERT ON pgjobs.outcomes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.note_endings();
+
+CREATE TRIGGER events_never_change BEFORE UPDATE ON pgjobs.events FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER generic_jobs_are_read_only BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.generic_jobs FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_generic_change();
+
+CREATE TRIGGER generic_jobs_have_verbs INSTEAD OF INSERT OR DELETE OR UPDATE ON pgjobs.generic_jobs FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_generic_change();
+
+CREATE TRIGGER history_never_changes BEFORE UPDATE ON pgjobs.attempts FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER job_came AFTER INSERT ON pgjobs.jobs FOR EACH ROW EXECUTE FUNCTION pgjobs.announce_job();
+
+CREATE TRIGGER job_came_or_went AFTER UPDATE OF deleted_at ON pgjobs.jobs FOR EACH ROW WHEN (((old.deleted_at IS NULL) <> (new.deleted_at IS NULL))) EXECUTE FUNCTION pgjobs.announce_job();
+
+CREATE TRIGGER leases_keep_their_token BEFORE UPDATE ON pgjobs.leases FOR EACH ROW WHEN ((((new.task_id <> old.task_id) OR (new.job_id <> old.job_id) OR (new.token <> old.token) OR (new.attempt <> old.attempt)) OR (((new.worker_id IS DISTINCT FROM old.worker_id) OR (new.holder IS DISTINCT FROM old.holder)) OR (new.claimed_at IS DISTINCT FROM old.claimed_at)) OR ((new.until IS NULL) <> (old.until IS NULL)) OR (new.until < old.until) OR ((old.started_at IS NOT NULL) AND (new.started_at IS DISTINCT FROM old.started_at)))) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.attempts FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.events FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.idempotency_keys FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ignored FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.leases FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.outcomes FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ready FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.scheduled FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.tasks FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.attempts FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.idempotency_keys FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ignored FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.leases FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ready FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.scheduled FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.tasks FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER outcomes_never_change BEFORE UPDATE ON pgjobs.outcomes FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER provider_came AFTER INSERT ON pgjobs.providers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_provider();
+
+CREATE TRIGGER provider_changed AFTER UPDATE ON pgjobs.providers REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_provider();
+
+CREATE TRIGGER provider_went AFTER DELETE ON pgjobs.providers REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_provider();
+
+CREATE TRIGGER retries_noted AFTER INSERT ON pgjobs.scheduled REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.note_retries();
+
+CREATE TRIGGER returned AFTER INSERT ON pgjobs.ready REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_ready();
+
+CREATE TRIGGER started AFTER UPDATE ON pgjobs.leases REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_started();
+
+CREATE TRIGGER submitted AFTER INSERT ON pgjobs.tasks REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_submitted();
+
+CREATE TRIGGER worker_joined AFTER INSERT ON pgjobs.worker_jobs REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_link();
+
+CREATE TRIGGER worker_left AFTER DELETE ON pgjobs.worker_jobs REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_link();
+
+ALTER TABLE ONLY pgjobs.error_policies
+    ADD CONSTRAINT error_policies_job_id_fkey FOREIGN KEY (job_id) REFERENCES pgjobs.jobs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.providers
+    ADD CONSTRAINT providers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES pgjobs.workers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.worker_jobs
+    ADD CONSTRAINT worker_jobs_job_id_fkey FOREIGN KEY (job_id) REFERENCES pgjobs.jobs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.worker_jobs
+    ADD CONSTRAINT worker_jobs_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES pgjobs.workers(id) ON DELETE CASCADE;
+
+GRANT USAGE ON SCHEMA pgjobs TO pgjobs_readonly;
+GRANT USAGE ON SCHEMA pgjobs TO pgjobs_producer;
+GRANT USAGE ON SCHEMA pgjobs TO pgjobs_worker;
+GRANT USAGE ON SCHEMA pgjobs TO pgjobs_operator;
+GRANT USAGE ON SCHEMA pgjobs TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_claimed() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_ended() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_events() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_job() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_link() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_provider() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_ready() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_scheduled() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_started() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.announce_submitted() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.job TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.job TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.job TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.job TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.job TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.now() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.task TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.task TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.task TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.task TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.task TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs."check"() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs."check"() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs."check"() TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_document(document jsonb, what text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_page(page_size integer, page_offset integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_room(room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_update(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.clock_ms() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.count_pending(room text, job_ids integer[], wanted integer, looked integer, OUT matching integer, OUT is_all boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.count_providers(room text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.count_workers(room text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_workers(room text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_workers(room text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_workers(room text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_workers(room text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_workers(room text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.events_between(since pg_snapshot, upto pg_snapshot, after_xid xid8, after_id bigint, of_task bigint, of_job integer, of_room text, page_size integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.feed_snapshot() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.find_job(job text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.find_worker(worker_id uuid, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.forget_read(key text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_job(job text, room text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_reads(keys text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.help(pattern text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.histogram_bounds() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.histogram_bucket(seconds double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.jobs_used_in(room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.last_counted_place() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.last_counted_row() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_generic_jobs(domain text, queue text, job_type text, status text, owner_user_id text, project_id bigint, before bigint, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_generic_jobs(domain text, queue text, job_type text, status text, owner_user_id text, project_id bigint, before bigint, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_generic_jobs(domain text, queue text, job_type text, status text, owner_user_id text, project_id bigint, before bigint, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_generic_jobs(domain text, queue text, job_type text, status text, owner_user_id text, project_id bigint, before bigint, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_generic_jobs(domain text, queue text, job_type text, status text, owner_user_id text, project_id bigint, before bigint, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_jobs(room text, include_archived boolean, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_metrics() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_metrics() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_metrics() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_metrics() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_metrics() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_metrics() TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_tokens(of_user text, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_tokens(of_user text, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_tokens(of_user text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.lock_leases(task_ids bigint[], tokens uuid[], now timestamp with time zone, holder text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.look_cost() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.lost_or_unknown(task_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.micros(moment timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.moment(micros bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.newest_anywhere(status text, before bigint, wanted bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.note_endings() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.refuse(problem text, message text, detail text, hint text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.refuse_direct_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.refuse_generic_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.report_progress(task_ids bigint[], tokens uuid[], progress jsonb[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.report_progress(task_ids bigint[], tokens uuid[], progress jsonb[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.report_progress(task_ids bigint[], tokens uuid[], progress jsonb[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.request_read(provider text, request_hash text, params text, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_api;
+GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_operator;
+
+REVOKE ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.revive_jobs() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_api;
+GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_operator;
+
+REVOKE ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_api;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_operator;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_leases(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_reads(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.take_pending(task_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.unlock_read(key text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.unlock_read(key text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.unlock_read(key text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.unlock_read(key text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.unlock_read(key text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.unmark_waiting(mark bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.unmark_waiting(mark bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.unmark_waiting(mark bigint) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.verify_token(token text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.verify_token(token text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.watch_events() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.watch_task(task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.watch_task(task_id bigint) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.watch_task(task_id bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.watch_task(task_id bigint) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.watch_task(task_id bigint) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_api;

@@ -1,0 +1,21 @@
+-- acquire_generic_jobs(
+--   domain text,
+--   queue text,
+--   worker_id text,
+--   lease interval,
+--   quantity integer = 1,
+--   owner_user_id text = null,
+--   project_id bigint = null
+-- )
+--
+-- Leases up to `quantity` due tasks of a domain and queue to a holder known by
+-- name, and shows them in the words of the generic job manager. Ends lapsed
+-- leases as it goes, so that workers need no sweeper beside them.
+select 'leases' as v_step, 100 as v_most, true as v_start, cast(:project_id as text) as v_project;
+-- call claim_tasks(
+--   quantity => :quantity, lease => :lease, in_room => :domain, in_category => :queue, of_owner => :owner_user_id,
+--   of_project => :v_project, holder => :worker_id, start => :v_start
+-- ) into v_claimed
+-- call sweep(step => :v_step, batch => :v_most) into v_swept
+select json_group_array(json_extract(c.value, '$.task_id')) as v_tasks from json_each(:v_claimed) as c;
+-- include show_generic_jobs

@@ -1,0 +1,51 @@
+-- register_provider(
+--   room text,
+--   category text,
+--   name text,
+--   schema jsonb = '{}',
+--   content_type text = 'application/json',
+--   worker_id uuid = null,
+--   actor text = null,
+--   is_superuser boolean = false
+-- )
+--
+-- Registers a provider, or changes the one at this address, which must be the
+-- actor's own. Without a worker named, one is created.
+select :room as v_room;
+-- include check_room
+select refuse('forbidden', 'There are no @internal providers')
+where :room = '@internal';
+select refuse('forbidden', 'Only a superuser may register providers in @global')
+where :actor is not null and not :is_superuser and :room = '@global';
+select refuse('invalid-category', 'A category has 1 to 200 characters and no colon')
+where :category = '' or instr(:category, ':') > 0 or length(:category) > 200;
+select refuse('validation-error', 'A provider''s name has 1 to 200 characters')
+where :name = '' or length(:name) > 200;
+select refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels')
+where is_json_over(:schema, 65536) or json_depth(:schema) > 32;
+select refuse('validation-error', 'content_type must be a media type')
+where length(:content_type) > 200 or not matches(
+  :content_type,
+  '[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\\x00-\x1f]*"|[^\s";\x00-\x1f]+))*'
+);
+select refuse('worker-not-found', 'Worker ' || :worker_id || ' does not exist')
+where :worker_id is not null and not exists (
+  select 1 from workers as w where w.id = :worker_id and w.owner is coalesce(:actor, w.owner)
+);
+select p.id as v_known, p.worker_id as v_known_worker
+from providers as p
+where p.room = :room and p.category = :category and p.name = :name;
+select refuse('forbidden', 'Provider ' || p.full_name || ' belongs to someone else')
+from providers as p
+where p.id = :v_known and p.owner is not coalesce(:actor, p.owner);
+select coalesce(:worker_id, :v_known_worker, uuid4()) as v_worker, coalesce(:v_known, uuid4()) as v_id;
+insert into workers (id, owner, registered_at, last_heartbeat_at)
+select :v_worker, :actor, now(), now()
+where :worker_id is null and :v_known is null;
+insert into providers (id, room, category, name, schema, content_type, owner, worker_id, created_at)
+select :v_id, :room, :category, :name, :schema, :content_type, :actor, :v_worker, now()
+where :v_known is null;
+update providers
+set schema = :schema, content_type = :content_type, worker_id = :v_worker
+where id = :v_known;
+select :v_id as provider_id, iif(:v_known is null, 'created', 'changed') as registered;

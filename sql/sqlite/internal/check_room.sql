@@ -1,0 +1,7 @@
+-- Refuses a malformed :v_room.
+select refuse(
+  'invalid-room-id', 'Invalid room: ' || quote(substr(:v_room, 1, 200)), null,
+  'A room is not empty, has at most 200 characters and neither @ nor a colon; or it is @global or @internal.'
+)
+where :v_room not in ('@global', '@internal')
+  and (:v_room = '' or instr(:v_room, '@') > 0 or instr(:v_room, ':') > 0 or length(:v_room) > 200);

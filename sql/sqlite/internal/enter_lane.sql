@@ -1,0 +1,18 @@
+-- Puts :task_id in line from scratch: due now, no attempts used.
+update tasks
+set
+  status = 'pending',
+  is_ready = true,
+  due_at = now(),
+  attempt = 0,
+  token = null,
+  worker_id = null,
+  holder = null,
+  claimed_at = null,
+  started_at = null,
+  ended_at = null,
+  error = null,
+  error_kind = null,
+  reason = null,
+  actor = null
+where tasks.id = :task_id;

@@ -1,0 +1,83 @@
+"""The stand-alone server's application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from pgjobs import __version__
+from pgjobs.errors import PgJobsError
+from pgjobs.queue import Queue
+from pgjobs.rest import ApiSettings, get_queue, install, serve_sockets
+from pgjobs.rest.observing import RequestLog
+from pgjobs.rest.problems import problem_exception_handler
+from pgjobs.sweeper import run_sweeper
+
+
+def create_app(
+    queue: Queue | None = None, *, settings: ApiSettings | None = None, url: str | None = None
+) -> FastAPI:
+    """The API with health checks, request ids and upkeep; opens the environment's queue unless given one."""
+    settings = settings or ApiSettings()
+    if "public_reads" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"public_reads": False})
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        if queue is None:
+            app.state.pgjobs_queue = await Queue.connect(url)
+        serving: Queue = queue or app.state.pgjobs_queue
+        await require_current(serving)
+        sweeping = asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await sweeping
+
+    app = FastAPI(
+        title="pgjobs",
+        version=__version__,
+        summary="A job system that lives in Postgres.",
+        lifespan=lifespan,
+        exception_handlers={
+            HTTPException: problem_exception_handler,
+            PgJobsError: problem_exception_handler,
+            Exception: problem_exception_handler,
+        },
+    )
+    install(app, queue, settings=settings)
+    _add_health(app)
+    serve_sockets(app, settings)
+    app.add_middleware(RequestLog)
+    return app
+
+
+async def require_current(queue: Queue) -> None:
+    """Refuses a database that was not migrated to this version."""
+    check: Any = getattr(queue.driver, "require_current", None)
+    await (check() if check is not None else queue.list_workers(page_size=0))
+
+
+def _add_health(app: FastAPI) -> None:
+    @app.get("/livez", include_in_schema=False)
+    async def livez() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/readyz", include_in_schema=False)
+    async def readyz(request: Request) -> JSONResponse:
+        override = app.dependency_overrides.get(get_queue)
+        try:
+            await require_current(override() if override else await get_queue(request))
+        except Exception as error:
+            # Not its text, which may tell strangers about the database.
+            return JSONResponse({"status": "unavailable", "reason": type(error).__name__}, 503)
+        return JSONResponse({"status": "ok"})

@@ -1,0 +1,117 @@
+"""Socket.IO: the one emitter of a process, fed by the database and by nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pgjobs.emissions import emissions_of
+from pgjobs.errors import PgJobsError
+from pgjobs.events import Emission
+from pgjobs.feed import LONGEST_PAUSE_SECONDS, EventFeed, feed_of
+from pgjobs.models import Event
+from pgjobs.queue import Queue
+from pgjobs.queue_live import TrackedTask
+from pgjobs.sockets import Authenticate, MayRead, SocketHandlers, anybody
+
+__all__ = ["Bridge", "attach", "bridge_of", "emit"]
+
+log = logging.getLogger("pgjobs.bridge")
+
+
+async def emit(tsio: Any, emissions: Iterable[Emission], *, namespace: str = "/") -> None:
+    """Sends events to this process's clients; without a Socket.IO server, to nobody."""
+    if tsio is None:
+        return
+    for event, room in emissions:
+        # Every process reads the feed, so a message queue between them would double each event.
+        await tsio.emit(
+            event.event_name(),
+            event.model_dump(mode="json"),
+            room=room,
+            namespace=namespace,
+            ignore_queue=True,
+        )
+
+
+class Bridge:
+    """Forwards the event feed to the clients of one Socket.IO server."""
+
+    def __init__(
+        self, queue: Queue, tsio: Any, *, feed: EventFeed | None = None, namespace: str = "/"
+    ) -> None:
+        self._queue = queue
+        self._tsio = tsio
+        self._feed = feed or feed_of(queue)
+        self._namespace = namespace
+        self._stop: Callable[[], None] | None = None
+        self._starting = asyncio.Lock()
+
+    async def start(self) -> None:
+        """From here on, whatever is committed is sent. Starting twice is starting once."""
+        async with self._starting:
+            if self._stop is None and self._tsio is not None:
+                self._stop = await self._feed.subscribe(self._forward)
+
+    async def close(self) -> None:
+        if self._stop is not None:
+            self._stop()
+            self._stop = None
+
+    async def _forward(self, events: Sequence[Event]) -> None:
+        tasks = await self._track({event.task_id for event in events if event.task_id is not None})
+        await emit(self._tsio, emissions_of(events, tasks), namespace=self._namespace)
+
+    async def _track(self, task_ids: set[int]) -> dict[int, TrackedTask]:
+        pause = 0.1
+        while task_ids:
+            try:
+                return {task.id: task for task in await self._queue.track_tasks(sorted(task_ids))}
+            except PgJobsError:
+                raise
+            except Exception as error:
+                # The feed will not show these events again.
+                log.warning("cannot look at tasks: %s", type(error).__name__)
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        return {}
+
+
+_BRIDGES: WeakKeyDictionary[Any, Bridge] = WeakKeyDictionary()
+
+
+def bridge_of(tsio: Any, queue: Queue, *, namespace: str = "/") -> Bridge:
+    """The one bridge of a Socket.IO server: two would send everything twice."""
+    if tsio not in _BRIDGES:
+        _BRIDGES[tsio] = Bridge(queue, tsio, namespace=namespace)
+    return _BRIDGES[tsio]
+
+
+def attach(
+    sio: Any,
+    queue: Queue,
+    *,
+    authenticate: Authenticate | None = None,
+    may_read: MayRead = anybody,
+    namespace: str = "/",
+) -> SocketHandlers:
+    """Serves live events on a `socketio.AsyncServer`, which may have other uses besides.
+
+    `authenticate` tells who connects, from their token, as an object with an `id`; left
+    out, tokens are those of the HTTP API. `may_read` tells whether somebody may look at
+    a room. The server's own connect and disconnect handlers go on working if they were
+    there first.
+    """
+    if authenticate is None:
+        from pgjobs.rest.auth import authenticator
+
+        authenticate = authenticator(queue)
+    bridge = bridge_of(sio, queue, namespace=namespace)
+    handlers = SocketHandlers(
+        sio, queue, start=bridge.start, authenticate=authenticate, may_read=may_read, namespace=namespace
+    )
+    handlers.install()
+    return handlers

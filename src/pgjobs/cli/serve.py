@@ -1,0 +1,91 @@
+"""`pgjobs serve` and `pgjobs openapi`."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import logging
+import signal
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from pgjobs.cli.database import Url, settings_of
+from pgjobs.errors import InvalidArgument
+
+
+def serve(
+    url: Url = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")] = 8787,
+) -> None:
+    """Serve the HTTP API."""
+    from pgjobs.app import create_app
+    from pgjobs.rest import ApiSettings
+
+    address = settings_of(url).url()
+    settings = ApiSettings()
+    if not is_loopback(host) and not asyncio.run(_has_auth(address, settings)):
+        raise InvalidArgument(
+            f"Refusing to listen on {host} without authentication",
+            hint="Set PGJOBS_AUTH_SECRET, create a token with: pgjobs token create, or listen on 127.0.0.1",
+        )
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    run_server(create_app(settings=settings, url=address), host, port)
+
+
+def openapi() -> None:
+    """Print the OpenAPI document of the HTTP API."""
+    from pgjobs.app import create_app
+
+    typer.echo(json.dumps(create_app().openapi(), indent=2))
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def run_server(app: Any, host: str, port: int) -> None:
+    """Serves until a signal comes; then long polls are answered and requests finished first."""
+    import uvicorn
+
+    from pgjobs.rest import release_waiters
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            self.loop = asyncio.get_running_loop()
+            await super().startup(sockets)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            self.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(release_waiters(app)))
+            super().handle_exit(sig, frame)
+
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )
+    server = Server(config)
+    server.run()
+    if not server.started:
+        raise SystemExit(1)
+    if signal.SIGINT in getattr(server, "_captured_signals", ()):
+        raise SystemExit(130)
+
+
+async def _has_auth(address: str, settings: Any) -> bool:
+    from pgjobs.queue import Queue
+
+    if settings.auth_secret is not None:
+        return True
+    async with await Queue.connect(address) as queue:
+        return any(token.revoked_at is None for token in await queue.list_tokens(page_size=500))

@@ -1,0 +1,86 @@
+"""`pgjobs worker module:jobs`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import sys
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from pgjobs.cli.database import Url, settings_of
+from pgjobs.errors import InvalidArgument
+from pgjobs.jobs import Jobs
+from pgjobs.queue import Queue
+from pgjobs.running import TaskContextFilter
+from pgjobs.worker import Worker
+
+_FORMAT = "%(asctime)s %(levelname)s %(name)s task=%(task_id)s job=%(job)s attempt=%(attempt)s %(message)s"
+
+
+def worker(
+    jobs: Annotated[str, typer.Argument(help="Where the jobs are, as module:name.", metavar="MODULE:JOBS")],
+    *,
+    url: Url = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="How many tasks run at once.")] = 32,
+    processes: Annotated[int | None, typer.Option(min=1, help="Processes for mode='process' jobs.")] = None,
+    lease: Annotated[float, typer.Option(min=0.1, help="Seconds a lease lasts between renewals.")] = 30,
+    grace: Annotated[float, typer.Option(min=0, help="Seconds running tasks get after SIGTERM.")] = 30,
+    name: Annotated[str | None, typer.Option(help="What lists call this worker.")] = None,
+    log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
+) -> None:
+    """Run the tasks of some jobs until SIGTERM or Ctrl-C."""
+    served = load(jobs)
+    _log_to_stderr(log_level)
+    settings = settings_of(url)
+    if settings.database_url is None:
+        raise InvalidArgument("No database URL", hint="Pass --url or set PGJOBS_DATABASE_URL")
+
+    async def run() -> None:
+        # One connection for each transaction() that may be open, and some for the worker itself.
+        options = {"max_size": max(settings.pool_max_size, concurrency + 4)}
+        async with await Queue.connect(settings.url(), **options) as queue:
+            served.use(queue)
+            await Worker(
+                queue,
+                served,
+                concurrency=concurrency,
+                processes=processes,
+                lease=timedelta(seconds=lease),
+                grace=timedelta(seconds=grace),
+                name=name,
+            ).run(signals=True)
+
+    asyncio.run(run())
+
+
+def load(place: str) -> Jobs:
+    """The `Jobs` at `module:name`; the current directory counts as installed."""
+    module_name, _, name = place.partition(":")
+    sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    try:
+        found = importlib.import_module(module_name)
+        for part in (name or "jobs").split("."):
+            found = getattr(found, part)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise InvalidArgument(f"There is no module {error.name}", hint="Write module:jobs.") from None
+    except (AttributeError, ValueError) as error:
+        raise InvalidArgument(f"{place} cannot be loaded", detail=str(error)) from None
+    if not isinstance(found, Jobs):
+        raise InvalidArgument(f"{place} is a {type(found).__name__}, not Jobs")
+    return found
+
+
+def _log_to_stderr(level: str) -> None:
+    handler = logging.StreamHandler()
+    handler.addFilter(TaskContextFilter())
+    try:
+        logging.basicConfig(level=level.upper(), format=_FORMAT, handlers=[handler])
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from None

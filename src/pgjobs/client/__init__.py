@@ -1,0 +1,25 @@
+"""Workers and providers over HTTP and Socket.IO, without an event loop.
+
+with JobManager(Api("http://127.0.0.1:8787", token), tsio=tsio) as manager:
+    @manager.register
+    class Rotate(Extension): ...
+
+    for task in manager.listen():
+        ...
+"""
+
+from pgjobs.client.api import Api, ApiManager
+from pgjobs.client.extensions import Category, Extension, Provider
+from pgjobs.client.manager import JobManager
+from pgjobs.client.tasks import ClaimedTask, TaskStream
+
+__all__ = [
+    "Api",
+    "ApiManager",
+    "Category",
+    "ClaimedTask",
+    "Extension",
+    "JobManager",
+    "Provider",
+    "TaskStream",
+]

@@ -1,0 +1,109 @@
+"""Background threads of a worker: heartbeats, and claiming and running tasks."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pgjobs.client.api import FATAL
+from pgjobs.client.tasks import ClaimedTask
+
+if TYPE_CHECKING:
+    from pgjobs.client.manager import JobManager
+
+log = logging.getLogger("pgjobs.client")
+
+Execute = Callable[[ClaimedTask], Any]
+
+
+class Serving:
+    """The threads of one manager. They end when it stops, or when the server refuses the worker."""
+
+    def __init__(self, manager: JobManager, execute: Execute | None, heartbeat_interval: float) -> None:
+        self._manager = manager
+        self._execute = execute
+        self._heartbeat_interval = heartbeat_interval
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        if self._threads:
+            return
+        # Apart from the work, so that a long task never loses its worker.
+        self._threads.append(
+            threading.Thread(target=self._send_heartbeats, name="pgjobs-heartbeat", daemon=True)
+        )
+        if self._execute is not None:
+            self._threads.append(threading.Thread(target=self._serve, name="pgjobs-serving", daemon=True))
+        for thread in self._threads:
+            thread.start()
+
+    def join(self, timeout: float) -> None:
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(timeout)
+        self._threads.clear()
+
+    def is_current(self) -> bool:
+        """Whether the caller is one of these threads."""
+        return threading.current_thread() in self._threads
+
+    def _send_heartbeats(self) -> None:
+        manager = self._manager
+        while not manager.stopping.wait(self._heartbeat_interval):
+            try:
+                manager.heartbeat()
+            except FATAL as error:
+                manager.give_up(f"the server refuses heartbeats: {error}")
+            except Exception as error:
+                if manager.calls.is_unreachable():
+                    manager.give_up(f"the server has been unreachable for too long: {type(error).__name__}")
+                log.warning("a heartbeat failed: %s", type(error).__name__)
+
+    def _serve(self) -> None:
+        manager = self._manager
+        try:
+            for task in manager.listen():
+                self._run(task)
+        except FATAL as error:
+            manager.give_up(f"the server refuses claims: {error}")
+        except Exception as error:
+            manager.give_up(f"the server has been unreachable for too long: {type(error).__name__}")
+
+    def _run(self, task: ClaimedTask) -> None:
+        manager = self._manager
+        if not self._tell(task, lambda: manager.start(task)):
+            return
+        assert self._execute is not None
+        try:
+            result = self._execute(task)
+        except Exception as error:
+            log.exception("task %s failed", task.task_id)
+            message = f"{type(error).__name__}: {error}"
+            self._tell(task, lambda: manager.fail(task, message))
+        else:
+            self._tell(task, lambda: manager.complete(task, _storable(task, result)))
+
+    def _tell(self, task: ClaimedTask, tell: Callable[[], None]) -> bool:
+        """Reports a step; a task that was taken away or cancelled meanwhile concerns nobody here."""
+        manager = self._manager
+        try:
+            manager.calls.call_until_reached(tell, manager.stopping.wait)
+        except (KeyError, PermissionError) as error:
+            manager.give_up(f"the server refuses this worker's reports: {error}")
+        except Exception as error:
+            log.warning("task %s is no longer ours: %s", task.task_id, error)
+        else:
+            return True
+        return False
+
+
+def _storable(task: ClaimedTask, result: Any) -> Any:
+    try:
+        json.dumps(result)
+    except (TypeError, ValueError):
+        log.warning("the result of task %s is not JSON and is not kept", task.task_id)
+        return None
+    return result

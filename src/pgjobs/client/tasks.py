@@ -1,0 +1,69 @@
+"""Claimed tasks, one by one or as a stream."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True)
+class ClaimedTask:
+    """A task this worker has claimed, with its parameters as an instance of the registered class."""
+
+    task_id: str
+    job_name: str
+    room_id: str
+    payload: dict[str, Any]
+    created_at: datetime
+    extension: Any
+    run_kwargs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        return self.task_id
+
+    @classmethod
+    def of(cls, shown: dict[str, Any], model: type[BaseModel], run_kwargs: dict[str, Any]) -> Self:
+        return cls(
+            task_id=shown["id"],
+            job_name=shown["job_name"],
+            room_id=shown["room_id"],
+            payload=shown["payload"],
+            created_at=datetime.fromisoformat(shown["created_at"]),
+            extension=model.model_validate(shown["payload"]),
+            run_kwargs=run_kwargs,
+        )
+
+
+class TaskStream(Iterator[ClaimedTask]):
+    """Claimed tasks, until `stop()` is called or an event given at the start is set."""
+
+    def __init__(
+        self,
+        next_task: Callable[[Callable[[], bool]], ClaimedTask | None],
+        stop_event: threading.Event | None,
+    ) -> None:
+        self._next_task = next_task
+        self._stop_event = stop_event
+        self._stopped = threading.Event()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> ClaimedTask:
+        task = None if self._is_stopped() else self._next_task(self._is_stopped)
+        if task is None:
+            raise StopIteration
+        return task
+
+    def stop(self) -> None:
+        """Ends the stream; a task that was handed out already stays claimed."""
+        self._stopped.set()
+
+    def _is_stopped(self) -> bool:
+        return self._stopped.is_set() or (self._stop_event is not None and self._stop_event.is_set())

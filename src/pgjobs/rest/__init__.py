@@ -1,0 +1,122 @@
+"""The HTTP API under `/v1/joblib`: `install(app)`, or `app.include_router(router)`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+
+from pgjobs.queue import Queue
+from pgjobs.rest import events, jobs, kinds, providers, reads, tasks, workers
+from pgjobs.rest.auth import User, current_active_user, current_reader, current_superuser
+from pgjobs.rest.dependencies import (
+    get_queue,
+    get_settings,
+    get_tsio,
+    validate_room_id,
+    verify_writable_room,
+)
+from pgjobs.rest.internal import InternalJobs, register_internal
+from pgjobs.rest.live import close_streams, live, serve_sockets
+from pgjobs.rest.problems import ProblemDetail, ProblemException, problem_exception_handler
+from pgjobs.rest.results import QueueResultBackend, ResultBackend, get_result_backend
+from pgjobs.rest.settings import ApiSettings, JobLibSettings
+from pgjobs.rest.waiting import Waiters
+
+__all__ = [
+    "ApiSettings",
+    "JobLibSettings",
+    "ProblemDetail",
+    "ProblemException",
+    "QueueResultBackend",
+    "ResultBackend",
+    "User",
+    "current_active_user",
+    "current_reader",
+    "current_superuser",
+    "get_queue",
+    "get_result_backend",
+    "get_settings",
+    "get_tsio",
+    "install",
+    "problem_exception_handler",
+    "register_internal",
+    "release_waiters",
+    "router",
+    "serve_sockets",
+    "validate_room_id",
+    "verify_writable_room",
+]
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Runs the application's `@internal` jobs, and cleans up what requests have opened."""
+    app.state.pgjobs_is_closing = False
+    app.state.pgjobs_waiters = {}
+    internal: InternalJobs | None = getattr(app.state, "pgjobs_internal", None)
+    serving = asyncio.create_task(internal.run(await _queue_of(app))) if internal else None
+    try:
+        async with live(app, _queue_of):
+            yield
+    finally:
+        await release_waiters(app)
+        if serving is not None:
+            serving.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await serving
+        if (queue := getattr(app.state, "pgjobs_queue", None)) is not None:
+            app.state.pgjobs_queue = None
+            await queue.close()
+
+
+router = APIRouter(lifespan=_lifespan)
+_joblib = APIRouter(prefix="/v1/joblib")
+# Order matters where names may contain slashes: what is longer comes first.
+for _part in (
+    events.router,
+    workers.router,
+    tasks.router,
+    jobs.router,
+    providers.router,
+    reads.router,
+    reads.uploads,
+):
+    _joblib.include_router(_part)
+router.include_router(_joblib)
+router.include_router(kinds.router)
+
+
+def install(app: FastAPI, queue: Queue | None = None, *, settings: ApiSettings | None = None) -> None:
+    """Adds the API to an application; without a queue, it uses the environment's database."""
+    if queue is not None:
+        app.dependency_overrides[get_queue] = lambda: queue
+    if settings is not None:
+        app.state.pgjobs_settings = settings
+    app.add_exception_handler(ProblemException, problem_exception_handler)
+    app.include_router(router)
+
+
+async def release_waiters(app: FastAPI) -> None:
+    """Answers every long poll now and ends event streams; later ones do not wait."""
+    close_streams(app)
+    app.state.pgjobs_is_closing = True
+    waiters: dict[Any, Waiters] = getattr(app.state, "pgjobs_waiters", {})
+    for room in waiters.values():
+        await room.close()
+
+
+async def _queue_of(app: FastAPI) -> Queue:
+    override = app.dependency_overrides.get(get_queue)
+    if override is None:
+        if getattr(app.state, "pgjobs_queue", None) is None:
+            app.state.pgjobs_queue = await Queue.connect()
+        default: Queue = app.state.pgjobs_queue
+        return default
+    queue = override()
+    chosen: Queue = await queue if inspect.isawaitable(queue) else queue
+    return chosen

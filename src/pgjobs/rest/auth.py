@@ -1,0 +1,98 @@
+"""Who is calling: bearer tokens, signed (JWT) or stored (API tokens)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import jwt
+from fastapi import Depends
+from starlette.requests import Request
+
+from pgjobs.errors import Forbidden, Unauthorized
+from pgjobs.queue import Queue
+from pgjobs.rest.dependencies import QueueDep, SettingsDep
+from pgjobs.rest.settings import ApiSettings
+
+API_TOKEN_PREFIX = "pgj_"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A caller. Hosts may bring their own class, with an `id` and `is_superuser`."""
+
+    id: str
+    is_superuser: bool = False
+
+
+async def current_active_user(request: Request, queue: QueueDep, settings: SettingsDep) -> Any:
+    """The caller; hosts override this."""
+    return await authenticate(request, queue, settings)
+
+
+async def current_superuser(user: Annotated[Any, Depends(current_active_user)]) -> Any:
+    """The caller, who must be a superuser; hosts override this."""
+    if not user.is_superuser:
+        raise Forbidden("Only a superuser may do this")
+    return user
+
+
+async def current_reader(request: Request, queue: QueueDep, settings: SettingsDep) -> Any:
+    """Who reads what anybody may read: anybody, or where reads are not public a caller with a token.
+
+    A host with its own users and without public reads overrides this too.
+    """
+    if settings.public_reads:
+        return None
+    if current_active_user in request.app.dependency_overrides:
+        raise Unauthorized("Reads are not public here, and the host application has not said who may read")
+    return await authenticate(request, queue, settings)
+
+
+async def acting_user(user: Annotated[Any, Depends(current_active_user)]) -> User:
+    return User(str(user.id), bool(getattr(user, "is_superuser", False)))
+
+
+ActorDep = Annotated[User, Depends(acting_user)]
+Reading = Depends(current_reader)
+
+
+async def authenticate(request: Request, queue: Queue, settings: ApiSettings) -> User:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return await user_of_token(token.strip() if scheme.lower() == "bearer" else None, queue, settings)
+
+
+def authenticator(
+    queue: Queue, settings: ApiSettings | None = None
+) -> Callable[[str | None], Awaitable[User]]:
+    """Who bears a token, for doors that are not HTTP."""
+    known = settings or ApiSettings()
+    return lambda token: user_of_token(token, queue, known)
+
+
+async def user_of_token(token: str | None, queue: Queue, settings: ApiSettings) -> User:
+    if not token:
+        raise Unauthorized("A bearer token is needed")
+    if token.startswith(API_TOKEN_PREFIX):
+        bearer = await queue.verify_token(token)
+        return User(bearer.user_id, bearer.is_superuser)
+    return _signed_user(token, settings)
+
+
+def _signed_user(token: str, settings: ApiSettings) -> User:
+    if settings.auth_secret is None:
+        raise Unauthorized("This server accepts API tokens only")
+    try:
+        claims = jwt.decode(
+            token,
+            settings.auth_secret.get_secret_value(),
+            algorithms=["HS256"],
+            options={"require": ["sub"], "verify_aud": False},
+        )
+    except jwt.PyJWTError as error:
+        raise Unauthorized("The token is not valid") from error
+    user_id = claims["sub"]
+    if not isinstance(user_id, str) or not user_id or len(user_id) > 200 or "\0" in user_id:
+        raise Unauthorized("The token names no user")
+    return User(user_id, claims.get("is_superuser") is True)

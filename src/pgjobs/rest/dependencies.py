@@ -1,0 +1,82 @@
+"""What endpoints need and hosts may override."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query
+from starlette.requests import Request
+
+from pgjobs.errors import InvalidRoom
+from pgjobs.queue import Queue
+from pgjobs.rest.settings import ApiSettings
+from pgjobs.rest.waiting import Waiters
+
+
+async def get_queue(request: Request) -> Queue:
+    """The one source of database access; without an override, the environment's database."""
+    state = request.app.state
+    if getattr(state, "pgjobs_queue", None) is None:
+        state.pgjobs_queue = await Queue.connect()
+    queue: Queue = state.pgjobs_queue
+    return queue
+
+
+def get_settings(request: Request) -> ApiSettings:
+    """The settings of the HTTP API; without an override, the environment's."""
+    settings: ApiSettings | None = getattr(request.app.state, "pgjobs_settings", None)
+    return settings or _environment()
+
+
+def get_tsio(request: Request) -> Any:
+    """The host's Socket.IO server; None switches emission off."""
+    return getattr(request.app.state, "pgjobs_tsio", None)
+
+
+def validate_room_id(room_id: str) -> None:
+    """Refuses rooms that cannot be."""
+    if room_id in ("@global", "@internal"):
+        return
+    if not room_id or "@" in room_id or ":" in room_id or len(room_id) > 200 or "\0" in room_id:
+        raise InvalidRoom(f"Invalid room: {room_id[:200]!r}")
+
+
+async def verify_writable_room(room_id: Annotated[str, Path()]) -> str:
+    """Guards registering and submitting; hosts override it to lock rooms."""
+    validate_room_id(room_id)
+    return room_id
+
+
+async def readable_room(room_id: Annotated[str, Path()]) -> str:
+    validate_room_id(room_id)
+    return room_id
+
+
+@lru_cache(maxsize=1)
+def _environment() -> ApiSettings:
+    return ApiSettings()
+
+
+QueueDep = Annotated[Queue, Depends(get_queue)]
+SettingsDep = Annotated[ApiSettings, Depends(get_settings)]
+RoomDep = Annotated[str, Depends(readable_room)]
+WritableRoomDep = Annotated[str, Depends(verify_writable_room)]
+LimitDep = Annotated[int, Query(ge=0, le=500, description="Items on the page.")]
+OffsetDep = Annotated[int, Query(ge=0, le=2_000_000_000, description="Items before the page.")]
+
+
+async def get_waiters(request: Request, queue: QueueDep) -> Waiters:
+    """The waiting room of the queue in this process."""
+    state = request.app.state
+    if not hasattr(state, "pgjobs_waiters"):
+        state.pgjobs_waiters = {}
+    if queue not in state.pgjobs_waiters:
+        state.pgjobs_waiters[queue] = Waiters(queue)
+    waiters: Waiters = state.pgjobs_waiters[queue]
+    if getattr(state, "pgjobs_is_closing", False):
+        await waiters.close()
+    return waiters
+
+
+WaitersDep = Annotated[Waiters, Depends(get_waiters)]

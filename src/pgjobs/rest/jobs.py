@@ -1,0 +1,94 @@
+"""Jobs: register, list, get."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Response
+
+from pgjobs.errors import InvalidCategory
+from pgjobs.rest.auth import ActorDep, Reading
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep, SettingsDep, WritableRoomDep
+from pgjobs.rest.documented import problems
+from pgjobs.rest.problems import ProblemRoute
+from pgjobs.rest.schemas import JobIn, JobListed, JobOut, Page
+from pgjobs.rest.settings import ApiSettings
+
+router = APIRouter(route_class=ProblemRoute, tags=["jobs"])
+
+_STATUS = {"created": 201, "reactivated": 201, "unchanged": 200}
+
+
+@router.put(
+    "/rooms/{room_id}/jobs",
+    status_code=201,
+    responses={
+        200: {"model": JobOut, "description": "It was registered already, with the same schema."},
+        **problems(
+            "unauthorized",
+            "forbidden",
+            "invalid-room-id",
+            "invalid-category",
+            "worker-not-found",
+            "schema-conflict",
+            "payload-too-large",
+            "payload-invalid",
+            "room-locked",
+        ),
+    },
+)
+async def register_job(
+    room_id: WritableRoomDep,
+    body: JobIn,
+    response: Response,
+    queue: QueueDep,
+    actor: ActorDep,
+    settings: SettingsDep,
+) -> JobOut:
+    """Register a job and link it to a worker, a new one if none is named."""
+    registration = await queue.register_job(
+        room_id,
+        _allowed(body.category, settings),
+        body.name,
+        schema=body.schema_,
+        worker_id=body.worker_id,
+        create_worker=body.worker_id is None,
+        events="full",
+        actor=actor.id,
+        is_superuser=actor.is_superuser,
+    )
+    response.status_code = _STATUS[registration.registered]
+    return JobOut.of(await queue.get_job(str(registration.job_id)), registration.linked_worker_id)
+
+
+@router.get(
+    "/rooms/{room_id}/jobs",
+    dependencies=[Reading],
+    responses=problems("unauthorized", "invalid-room-id"),
+)
+async def list_jobs(
+    room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+) -> Page[JobListed]:
+    """Jobs visible from the room: its own, @global and @internal; newest first."""
+    jobs, counted = await asyncio.gather(
+        queue.list_jobs(room_id, page_size=limit, page_offset=offset), queue.count_jobs(room_id)
+    )
+    return Page.of([JobListed.of(job) for job in jobs], counted, limit, offset)
+
+
+@router.get(
+    "/rooms/{room_id}/jobs/{job_name:path}",
+    dependencies=[Reading],
+    responses=problems("unauthorized", "invalid-room-id", "job-not-found"),
+)
+async def get_job(room_id: RoomDep, job_name: str, queue: QueueDep) -> JobOut:
+    """One job visible from the room, by its full name."""
+    return JobOut.of(await queue.get_job(job_name, room=room_id))
+
+
+def _allowed(category: str, settings: ApiSettings) -> str:
+    if category not in settings.allowed_categories:
+        raise InvalidCategory(
+            f"Category {category[:200]!r} is not one of {', '.join(settings.allowed_categories)}"
+        )
+    return category

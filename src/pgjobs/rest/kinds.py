@@ -1,0 +1,45 @@
+"""What problems there are, and who the caller is."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter
+
+from pgjobs.rest.auth import ActorDep
+from pgjobs.rest.documented import problems
+from pgjobs.rest.problems import KNOWN, ProblemRoute, problem
+from pgjobs.rest.schemas import Me, ProblemKind
+
+router = APIRouter(prefix="/v1", route_class=ProblemRoute, tags=["about"])
+
+
+@router.get("/me", responses=problems("unauthorized"))
+async def me(actor: ActorDep) -> Me:
+    """Who the caller is."""
+    return Me(id=actor.id, is_superuser=actor.is_superuser)
+
+
+@router.get("/problems", responses=problems())
+async def list_problems() -> list[ProblemKind]:
+    """Every problem this API knows."""
+    return [_kind(name) for name in KNOWN]
+
+
+@router.get("/problems/{problem_id}", responses=problems("not-found"))
+async def get_problem(problem_id: str) -> ProblemKind:
+    """One problem."""
+    if problem_id not in KNOWN:
+        raise problem("not-found", f"There is no problem {problem_id[:200]!r}")
+    return _kind(problem_id)
+
+
+def _kind(name: str) -> ProblemKind:
+    status, description = KNOWN[name]
+    return ProblemKind(
+        id=name,
+        type=f"/v1/problems/{name}",
+        status=status,
+        title=HTTPStatus(status).phrase,
+        description=description,
+    )

@@ -1,0 +1,38 @@
+"""How the HTTP API behaves: `PGJOBS_*` from the environment, or the older `ZNDRAW_JOBLIB_*` names."""
+
+from __future__ import annotations
+
+from pydantic import AliasChoices, AliasGenerator, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def _names(field: str) -> AliasChoices:
+    return AliasChoices(f"PGJOBS_{field}".upper(), f"ZNDRAW_JOBLIB_{field}".upper())
+
+
+class ApiSettings(BaseSettings):
+    """Limits, waiting times and switches of the HTTP API."""
+
+    model_config = SettingsConfigDict(
+        alias_generator=AliasGenerator(validation_alias=_names), populate_by_name=True, extra="ignore"
+    )
+
+    allowed_categories: list[str] = ["modifiers", "selections", "analysis"]
+    long_poll_max_wait_seconds: int = Field(default=120, ge=0)
+    worker_timeout_seconds: int = Field(default=60, ge=1)
+    sweeper_interval_seconds: float = Field(default=30, gt=0)
+    provider_result_ttl_seconds: int = Field(default=300, ge=1)
+    provider_inflight_ttl_seconds: int = Field(default=30, ge=1)
+    provider_max_wait_seconds: int = Field(default=30, ge=0)
+    provider_result_max_bytes: int = Field(default=64 * 1024 * 1024, ge=1)
+
+    cross_room_jobs: bool = False
+    require_workers: bool = False
+    validate_payloads: bool = False
+
+    public_reads: bool = True
+    auth_secret: SecretStr | None = None
+
+
+JobLibSettings = ApiSettings
+"""The name the host applications of the older package know."""

@@ -1,0 +1,207 @@
+"""Tasks: submit, claim, get, update, list."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Response
+from starlette.requests import Request
+
+from pgjobs.queue_rest import ShownStatus
+from pgjobs.rest.auth import ActorDep, Reading
+from pgjobs.rest.claiming import claim_within
+from pgjobs.rest.dependencies import (
+    LimitDep,
+    OffsetDep,
+    QueueDep,
+    RoomDep,
+    SettingsDep,
+    WaitersDep,
+    WritableRoomDep,
+)
+from pgjobs.rest.documented import headers, problems
+from pgjobs.rest.internal import InternalDep
+from pgjobs.rest.preferences import WaitDep
+from pgjobs.rest.problems import ProblemRoute
+from pgjobs.rest.schemas import ClaimIn, ClaimOut, Page, TaskIn, TaskOut, TaskUpdate
+from pgjobs.rest.validation import check_payload
+
+router = APIRouter(route_class=ProblemRoute, tags=["tasks"])
+
+StatusFilter = Annotated[ShownStatus | None, Query(alias="status", description="Only tasks of this status.")]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(min_length=1, max_length=200, description="The same key gets the same task."),
+]
+_WAITED = headers(Preference_Applied="`wait=N`, when the answer was waited for.")
+
+
+@router.get(
+    "/rooms/{room_id}/tasks",
+    dependencies=[Reading],
+    responses=problems("unauthorized", "invalid-room-id"),
+)
+async def list_tasks(
+    room_id: RoomDep,
+    queue: QueueDep,
+    status: StatusFilter = None,
+    limit: LimitDep = 50,
+    offset: OffsetDep = 0,
+) -> Page[TaskOut]:
+    """Tasks submitted from the room, newest first."""
+    tasks, counted = await asyncio.gather(
+        queue.show_tasks(room_id, status=status, page_size=limit, page_offset=offset),
+        queue.count_tasks(room_id, status=status),
+    )
+    return Page.of([TaskOut.of(task) for task in tasks], counted, limit, offset)
+
+
+@router.get(
+    "/rooms/{room_id}/jobs/{job_name:path}/tasks",
+    dependencies=[Reading],
+    responses=problems("unauthorized", "invalid-room-id", "job-not-found"),
+)
+async def list_tasks_of_job(
+    room_id: RoomDep,
+    job_name: str,
+    queue: QueueDep,
+    status: StatusFilter = None,
+    limit: LimitDep = 50,
+    offset: OffsetDep = 0,
+) -> Page[TaskOut]:
+    """Tasks of one job submitted from the room, newest first."""
+    tasks, counted = await asyncio.gather(
+        queue.show_tasks(room_id, job=job_name, status=status, page_size=limit, page_offset=offset),
+        queue.count_tasks(room_id, job=job_name, status=status),
+    )
+    return Page.of([TaskOut.of(task) for task in tasks], counted, limit, offset)
+
+
+@router.post(
+    "/rooms/{room_id}/tasks/{job_name:path}",
+    status_code=202,
+    responses={
+        202: {
+            "description": "It waits for a worker.",
+            "headers": headers(Location="Where the task is.", Retry_After="When to look again, in seconds."),
+        },
+        **problems(
+            "unauthorized",
+            "forbidden",
+            "invalid-room-id",
+            "job-not-found",
+            "no-workers-available",
+            "job-unavailable",
+            "payload-too-large",
+            "payload-invalid",
+            "room-locked",
+            "internal-job-not-configured",
+        ),
+    },
+)
+async def submit_task(
+    room_id: WritableRoomDep,
+    job_name: str,
+    body: TaskIn,
+    response: Response,
+    queue: QueueDep,
+    actor: ActorDep,
+    settings: SettingsDep,
+    internal: InternalDep,
+    idempotency_key: IdempotencyKey = None,
+) -> TaskOut:
+    """Submit a task."""
+    await internal.require(queue, job_name, room_id)
+    await check_payload(queue, job_name, room_id, body.payload, settings)
+    task = await queue.submit_and_show(
+        job_name,
+        room_id,
+        body.payload,
+        idempotency_key=idempotency_key,
+        require_workers=settings.require_workers,
+        cross_room=settings.cross_room_jobs,
+        actor=actor.id,
+    )
+    response.headers["Location"] = f"/v1/joblib/tasks/{task.uuid}"
+    response.headers["Retry-After"] = "1"
+    return TaskOut.of(task)
+
+
+@router.post(
+    "/tasks/claim",
+    responses={
+        200: {"description": "A task, or none.", "headers": _WAITED},
+        **problems("unauthorized", "forbidden", "worker-not-found", "payload-too-large"),
+    },
+)
+async def claim_task(
+    request: Request,
+    body: ClaimIn,
+    response: Response,
+    queue: QueueDep,
+    actor: ActorDep,
+    settings: SettingsDep,
+    waiters: WaitersDep,
+    wait: WaitDep,
+) -> ClaimOut:
+    """Claim the oldest due task of the jobs the worker serves; with `Prefer: wait=N`, wait for one."""
+    wait = min(wait, settings.long_poll_max_wait_seconds)
+    task = await queue.claim_and_show(body.worker_id, actor=actor.id)
+    if task is None and wait:
+        task = await claim_within(wait, body.worker_id, actor.id, queue, waiters, request.is_disconnected)
+        response.headers["Preference-Applied"] = f"wait={wait}"
+    return ClaimOut(task=task and TaskOut.of(task))
+
+
+@router.get(
+    "/tasks/{task_id}",
+    dependencies=[Reading],
+    responses={
+        200: {"description": "The task.", "headers": _WAITED},
+        **problems("unauthorized", "task-not-found"),
+    },
+)
+async def get_task(
+    task_id: UUID,
+    response: Response,
+    queue: QueueDep,
+    settings: SettingsDep,
+    waiters: WaitersDep,
+    wait: WaitDep,
+) -> TaskOut:
+    """One task; with `Prefer: wait=N`, once it has ended or the time is over."""
+    wait = min(wait, settings.long_poll_max_wait_seconds)
+    task = await queue.show_task(task_id)
+    if wait and task.ended_at is None:
+        await waiters.task_ended(task.id, wait)
+        response.headers["Preference-Applied"] = f"wait={wait}"
+        task = await queue.show_task(task_id)
+    return TaskOut.of(task)
+
+
+@router.patch(
+    "/tasks/{task_id}",
+    responses=problems(
+        "unauthorized",
+        "forbidden",
+        "task-not-found",
+        "invalid-task-transition",
+        "lease-lost",
+        "payload-too-large",
+        "payload-invalid",
+    ),
+)
+async def update_task(task_id: UUID, body: TaskUpdate, queue: QueueDep, actor: ActorDep) -> TaskOut:
+    """Take a task to its next status: for its worker's owner or a superuser; its submitter may cancel it."""
+    task = await queue.update_task(
+        task_id,
+        body.status,
+        error=body.error,
+        result=body.result,
+        token=body.token,
+        actor=actor.id,
+        is_superuser=actor.is_superuser,
+    )
+    return TaskOut.of(task)

@@ -1,0 +1,65 @@
+"""Workers: register, heartbeat, retire, list."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from pgjobs.rest.auth import ActorDep, Reading
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep
+from pgjobs.rest.documented import problems
+from pgjobs.rest.problems import ProblemRoute
+from pgjobs.rest.schemas import Page, WorkerListed, WorkerOut
+
+router = APIRouter(route_class=ProblemRoute, tags=["workers"])
+
+
+@router.post("/workers", status_code=201, responses=problems("unauthorized"))
+async def register_worker(queue: QueueDep, actor: ActorDep) -> WorkerOut:
+    """Register a worker that belongs to the caller."""
+    return WorkerOut.of(await queue.register_worker(actor=actor.id))
+
+
+@router.get("/workers", dependencies=[Reading], responses=problems("unauthorized"))
+async def list_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerListed]:
+    """All workers, newest first."""
+    workers, counted = await asyncio.gather(
+        queue.list_workers(page_size=limit, page_offset=offset), queue.count_workers()
+    )
+    return Page.of([WorkerListed.of(worker) for worker in workers], counted, limit, offset)
+
+
+@router.get(
+    "/rooms/{room_id}/workers",
+    dependencies=[Reading],
+    responses=problems("unauthorized", "invalid-room-id"),
+)
+async def list_workers_of_room(
+    room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+) -> Page[WorkerListed]:
+    """Workers that serve a job visible from the room, newest first."""
+    workers, counted = await asyncio.gather(
+        queue.list_workers(room_id, page_size=limit, page_offset=offset), queue.count_workers(room_id)
+    )
+    return Page.of([WorkerListed.of(worker) for worker in workers], counted, limit, offset)
+
+
+@router.patch(
+    "/workers/{worker_id}",
+    responses=problems("unauthorized", "forbidden", "worker-not-found"),
+)
+async def heartbeat_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) -> WorkerOut:
+    """Keep a worker of one's own alive."""
+    return WorkerOut.of(await queue.heartbeat_worker(worker_id, actor=actor.id))
+
+
+@router.delete(
+    "/workers/{worker_id}",
+    status_code=204,
+    responses=problems("unauthorized", "forbidden", "worker-not-found"),
+)
+async def retire_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) -> None:
+    """Take a worker away: its tasks fail, its links and providers go, orphaned jobs are retired."""
+    await queue.retire_worker(worker_id, actor=actor.id, is_superuser=actor.is_superuser)

@@ -1,0 +1,208 @@
+"""What Socket.IO clients may say: who they are, and which rooms they want to be in."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+
+from pgjobs.errors import Forbidden, InvalidArgument, InvalidRoom, PgJobsError, Unauthorized, WorkerNotFound
+from pgjobs.events import (
+    JoinJobRoom,
+    JoinProviderRoom,
+    LeaveJobRoom,
+    LeaveProviderRoom,
+    LiveEvent,
+    room_of,
+    room_of_job,
+    room_of_provider,
+)
+from pgjobs.queue import Queue
+from pgjobs.sweeper import cleanup_worker
+
+log = logging.getLogger("pgjobs.sockets")
+
+Authenticate = Callable[[str | None], Awaitable[Any]]
+"""From a token to an object with an `id`; refuses by raising."""
+MayRead = Callable[[Any, str], Awaitable[bool]]
+"""Whether a user may look at a room."""
+Answer = dict[str, Any]
+
+OK: Answer = {"status": "ok"}
+
+
+class JoinRoom(LiveEvent):
+    """From a browser: it wants to hear what happens in a room."""
+
+    room_id: str
+
+
+class LeaveRoom(JoinRoom):
+    """From a browser: it no longer looks at the room."""
+
+
+async def anybody(_user: Any, _room_id: str) -> bool:
+    return True
+
+
+class SocketHandlers:
+    """Handlers of one Socket.IO server. A lost connection takes its workers away at once."""
+
+    def __init__(
+        self,
+        sio: Any,
+        queue: Queue,
+        *,
+        start: Callable[[], Awaitable[None]],
+        authenticate: Authenticate,
+        may_read: MayRead,
+        namespace: str,
+    ) -> None:
+        self.is_closing = False
+        self._sio = sio
+        self._queue = queue
+        self._start = start
+        self._authenticate = authenticate
+        self._may_read = may_read
+        self._namespace = namespace
+        self._before: dict[str, Any] = {}
+        # Not in the session, which a host may overwrite.
+        self._users: dict[str, Any] = {}
+        self._workers: dict[str, set[UUID]] = {}
+
+    def install(self) -> None:
+        self._before = dict(getattr(self._sio, "handlers", {}).get(self._namespace, {}))
+        self._sio.on("connect", self._connect, namespace=self._namespace)
+        self._sio.on("disconnect", self._disconnect, namespace=self._namespace)
+        for model, handle in (
+            (JoinJobRoom, self._join_job),
+            (LeaveJobRoom, self._leave_job),
+            (JoinProviderRoom, self._join_provider),
+            (LeaveProviderRoom, self._leave_provider),
+            (JoinRoom, self._join_room),
+            (LeaveRoom, self._leave_room),
+        ):
+            self._sio.on(model.event_name(), self._answering(model, handle), namespace=self._namespace)
+
+    def close(self) -> None:
+        """The server goes away, not its clients: their workers will connect to another one."""
+        self.is_closing = True
+
+    async def _connect(self, sid: str, environ: Mapping[str, Any], auth: Any = None) -> Any:
+        from socketio.exceptions import ConnectionRefusedError as Refused
+
+        try:
+            user = await self._authenticate(_token(environ, auth))
+            if user is None:
+                raise Unauthorized("Nobody known bears this token")
+        except PgJobsError as error:
+            raise Refused(_problem(error)) from error
+        await self._start()
+        if earlier := self._before.get("connect"):
+            answer = await _call(earlier, sid, environ, auth)
+            if answer is False:
+                return False
+        self._users[sid], self._workers[sid] = user, set()
+        return None
+
+    async def _disconnect(self, sid: str, reason: Any = None) -> None:
+        self._users.pop(sid, None)
+        lost = self._workers.pop(sid, set())
+        for worker_id in lost.difference(*self._workers.values()):
+            await self.retire(worker_id, reason)
+        if earlier := self._before.get("disconnect"):
+            await _call(earlier, sid, reason)
+
+    async def retire(self, worker_id: UUID, reason: Any) -> None:
+        """Takes the worker of a lost connection away."""
+        if self.is_closing:
+            return
+        silent_for = None
+        if reason == self._sio.reason.PING_TIMEOUT:
+            # It may have come back elsewhere; then its heartbeats tell.
+            silent_for = timedelta(seconds=self._sio.eio.ping_timeout)
+        try:
+            await cleanup_worker(self._queue, worker_id, silent_for=silent_for)
+        except Exception:
+            log.exception("cannot retire worker %s, which has disconnected; the sweeper will", worker_id)
+
+    async def _join_job(self, sid: str, asked: JoinJobRoom) -> None:
+        await self._own_worker(sid, asked.worker_id)
+        await self._sio.enter_room(sid, room_of_job(asked.job_name), self._namespace)
+
+    async def _leave_job(self, sid: str, asked: LeaveJobRoom) -> None:
+        await self._sio.leave_room(sid, room_of_job(asked.job_name), self._namespace)
+
+    async def _join_provider(self, sid: str, asked: JoinProviderRoom) -> None:
+        user = await self._own_worker(sid, asked.worker_id)
+        # Questions may be private: only the one who answers for the provider hears them.
+        if (await self._queue.get_provider(asked.provider_name)).owner != str(user.id):
+            raise Forbidden(f"Provider {asked.provider_name} belongs to someone else")
+        await self._sio.enter_room(sid, room_of_provider(asked.provider_name), self._namespace)
+
+    async def _leave_provider(self, sid: str, asked: LeaveProviderRoom) -> None:
+        await self._sio.leave_room(sid, room_of_provider(asked.provider_name), self._namespace)
+
+    async def _join_room(self, sid: str, asked: JoinRoom) -> None:
+        special = asked.room_id in ("@global", "@internal")
+        if not special and (not asked.room_id or set("@:\0") & set(asked.room_id)):
+            raise InvalidRoom(f"Invalid room: {asked.room_id[:200]!r}")
+        if not await self._may_read(self._users[sid], asked.room_id):
+            raise Forbidden(f"Room {asked.room_id} is not yours to read")
+        await self._sio.enter_room(sid, room_of(asked.room_id), self._namespace)
+
+    async def _leave_room(self, sid: str, asked: LeaveRoom) -> None:
+        await self._sio.leave_room(sid, room_of(asked.room_id), self._namespace)
+
+    async def _own_worker(self, sid: str, text: str) -> Any:
+        """Binds a worker to the connection; it must be the user's, and this counts as a heartbeat."""
+        try:
+            worker_id = UUID(text)
+        except ValueError as error:
+            raise WorkerNotFound(f"Worker {text[:200]!r} does not exist") from error
+        user = self._users[sid]
+        await self._queue.heartbeat_worker(worker_id, actor=str(user.id))
+        self._workers[sid].add(worker_id)
+        async with self._sio.session(sid, self._namespace) as session:
+            session["worker_id"] = str(worker_id)
+        return user
+
+    def _answering(self, model: type[BaseModel], handle: Callable[[str, Any], Awaitable[None]]) -> Any:
+        async def answer(sid: str, data: Any = None) -> Answer:
+            try:
+                await handle(sid, model.model_validate(data))
+            except ValidationError as error:
+                return _problem(InvalidArgument(str(error.errors()[0]["msg"])))
+            except PgJobsError as error:
+                return _problem(error)
+            except Exception:
+                log.exception("cannot answer %s", model.__name__)
+                return _problem(PgJobsError("Something went wrong here"))
+            return OK
+
+        return answer
+
+
+def _token(environ: Mapping[str, Any], auth: Any) -> str | None:
+    """From the `auth` a client connects with, or from its Authorization header."""
+    if isinstance(auth, Mapping) and isinstance(auth.get("token"), str):
+        return str(auth["token"])
+    scheme, _, token = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def _problem(error: PgJobsError) -> Answer:
+    return {"type": f"/v1/problems/{error.problem}", "status": error.status, "detail": error.message}
+
+
+async def _call(handler: Any, *arguments: Any) -> Any:
+    """A host's handler, which may take fewer arguments and need not be a coroutine."""
+    try:
+        answer = handler(*arguments)
+    except TypeError:
+        answer = handler(*arguments[:-1])
+    return await answer if isinstance(answer, Awaitable) else answer

@@ -1,0 +1,7 @@
+"""The thing people run: claims tasks and hands them to their handlers."""
+
+from __future__ import annotations
+
+from pgjobs.worker.worker import Worker
+
+__all__ = ["Worker"]

@@ -1,0 +1,94 @@
+"""How each kind of handler is called: in the event loop, in a thread, in another process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any
+
+from pgjobs.errors import PayloadInvalid
+from pgjobs.running import RunningTask
+from pgjobs.typed_jobs import Middleware, TypedJob
+from pgjobs.worker.processes import ProcessPool
+
+Call = Callable[[RunningTask], Coroutine[Any, Any, Any]]
+
+
+class PayloadMisfit(PayloadInvalid):
+    """The payload does not fit the handler, so no attempt would."""
+
+
+def call_for(
+    job: TypedJob[..., Any], threads: ThreadPoolExecutor, processes: ProcessPool, middleware: list[Middleware]
+) -> Call:
+    """A function that makes the coroutine that runs one task of the job."""
+    if job.mode == "async":
+        call = _in_loop(job)
+    elif job.mode == "thread":
+        call = _in_thread(job, threads)
+    else:
+        call = _in_process(job, processes)
+    for layer in reversed(middleware):
+        call = _wrapped(layer, call)
+    return call
+
+
+def _in_loop(job: TypedJob[..., Any]) -> Call:
+    handler, takes_task = job.handler, job.signature.takes_task
+
+    def call(task: RunningTask) -> Coroutine[Any, Any, Any]:
+        arguments = _arguments(job, task)
+        coroutine: Coroutine[Any, Any, Any] = (
+            handler(task, **arguments) if takes_task else handler(**arguments)
+        )
+        return coroutine
+
+    return call
+
+
+def _in_thread(job: TypedJob[..., Any], threads: ThreadPoolExecutor) -> Call:
+    async def call(task: RunningTask) -> Any:
+        arguments = _arguments(job, task)
+        given = (task,) if job.signature.takes_task else ()
+        context = copy_context()
+        task.loop = asyncio.get_running_loop()
+        return await _uninterrupted(
+            task.loop.run_in_executor(threads, lambda: context.run(job.handler, *given, **arguments))
+        )
+
+    return call
+
+
+def _in_process(job: TypedJob[..., Any], processes: ProcessPool) -> Call:
+    place = (job.handler.__module__, job.handler.__qualname__)
+
+    async def call(task: RunningTask) -> Any:
+        return await processes.run(place, _arguments(job, task))
+
+    return call
+
+
+def _wrapped(layer: Middleware, inner: Call) -> Call:
+    async def call(task: RunningTask) -> Any:
+        return await layer(task, lambda: inner(task))
+
+    return call
+
+
+def _arguments(job: TypedJob[..., Any], task: RunningTask) -> dict[str, Any]:
+    try:
+        return job.signature.arguments(task.payload)
+    except PayloadInvalid as error:
+        raise PayloadMisfit(error.message, detail=error.detail) from error
+
+
+async def _uninterrupted(future: asyncio.Future[Any]) -> Any:
+    """Waits to the end: a thread cannot be stopped, it can only look at `task.cancelled`."""
+    while True:
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if future.cancelled():
+                raise

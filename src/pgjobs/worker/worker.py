@@ -1,0 +1,247 @@
+"""Worker: the parts put together, from registering to a graceful end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import signal
+import socket
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Self
+from uuid import UUID
+
+import asyncpg
+
+from pgjobs.drivers import Driver
+from pgjobs.errors import InvalidArgument, PgJobsError, WorkerNotFound
+from pgjobs.jobs import Jobs
+from pgjobs.queue import Queue
+from pgjobs.running import RunningTask
+from pgjobs.worker.acknowledger import Acknowledger
+from pgjobs.worker.calls import call_for
+from pgjobs.worker.fetcher import Fetcher
+from pgjobs.worker.keeper import BorrowedDriver, Keeper
+from pgjobs.worker.processes import ProcessPool
+from pgjobs.worker.runner import Runner
+
+log = logging.getLogger("pgjobs.worker")
+
+_NO_WAIT = timedelta(0)
+
+
+class Worker:
+    """Runs the tasks of `jobs`. `await worker.run()` until `worker.stop()` or a signal.
+
+    After `stop`, what has not started is released and what runs has `grace` to
+    finish; then it is cancelled and released too. Neither uses up an attempt.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        jobs: Jobs,
+        *,
+        concurrency: int = 32,
+        processes: int | None = None,
+        prefetch: int | None = None,
+        lease: timedelta = timedelta(seconds=30),
+        heartbeat: timedelta = timedelta(seconds=20),
+        poll: timedelta = timedelta(seconds=8),
+        grace: timedelta = timedelta(seconds=30),
+        sweep: timedelta | None = timedelta(seconds=30),
+        name: str | None = None,
+    ) -> None:
+        if concurrency < 1 or (prefetch is not None and prefetch < 0):
+            raise InvalidArgument("concurrency must be at least 1 and prefetch not negative")
+        if min(lease, heartbeat, poll) <= _NO_WAIT or grace < _NO_WAIT:
+            raise InvalidArgument("lease, heartbeat and poll must be longer than zero, grace not negative")
+        self.queue = queue
+        self.jobs = jobs
+        self.name = name or f"{socket.gethostname()}:{os.getpid()}"
+        self.id: UUID | None = None
+        self._lease, self._heartbeat, self._grace, self._sweep = lease, heartbeat, grace, sweep
+        self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="pgjobs-task")
+        self._processes = ProcessPool(processes or os.cpu_count() or 1)
+        self._held: dict[int, RunningTask] = {}
+        self._acknowledger = Acknowledger(queue, self._held, self._returned)
+        self._runner = Runner(concurrency, self._acknowledger, self._freed)
+        self._fetcher = Fetcher(
+            queue, self._runner, self._acknowledger, self._held,
+            concurrency=concurrency, prefetch=prefetch, lease=lease, poll=poll,
+        )  # fmt: skip
+        self._keeper: Keeper | None = None
+        self._stopped = asyncio.Event()
+        self._hurried = asyncio.Event()
+        self._background: list[asyncio.Task[None]] = []
+
+    @property
+    def running(self) -> int:
+        """How many tasks are in their handlers now."""
+        return len(self._runner.active)
+
+    @property
+    def ended(self) -> int:
+        """How many tasks it has acknowledged, released or lost."""
+        return self._acknowledger.settled
+
+    def stop(self) -> None:
+        """Begins a graceful end."""
+        self._stopped.set()
+
+    def _signalled(self) -> None:
+        (self._hurried if self._stopped.is_set() else self._stopped).set()
+
+    async def run(self, *, signals: bool = False) -> None:
+        """Runs until stopped; with `signals`, SIGTERM and SIGINT stop it, and a second one hurries it."""
+        if signals:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(number, self._signalled)
+        await self.start()
+        try:
+            await self._stopped.wait()
+        finally:
+            await self.close()
+
+    async def run_until_empty(self) -> int:
+        """Runs everything that is due now, then ends; how many tasks it ended. For tests and batch jobs.
+
+        Nobody renews leases meanwhile: choose one that outlasts the longest task.
+        """
+        await self._register()
+        acknowledging = asyncio.create_task(self._acknowledger.run())
+        try:
+            await self._fetcher.run_until_empty()
+            return self.ended
+        finally:
+            acknowledging.cancel()
+            await self._leave()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def start(self) -> None:
+        await self._register()
+        assert self.id is not None
+        self._loop = asyncio.get_running_loop()
+        self._stop_listening = await self.queue.driver.listen("wake", self._fetcher.woken)
+        self._keeper = Keeper(
+            self._twin, self._held,
+            lease=self._lease, heartbeat=self._heartbeat, forgotten=self._returned,
+        )  # fmt: skip
+        self._keeper.start(self.id)
+        self._background = [
+            asyncio.create_task(self._for_ever("claiming", self._fetch)),
+            asyncio.create_task(self._for_ever("acknowledging", self._acknowledger.run)),
+        ]
+        if self._sweep is not None:
+            self._background.append(asyncio.create_task(self._for_ever("sweeping", self._sweep_on)))
+        log.info("worker %s serves %d jobs", self.name, len(self.jobs.registered))
+
+    async def close(self) -> None:
+        """The graceful end: no new tasks, release, wait, cancel, say goodbye."""
+        self._stopped.set()
+        patience = self._lease.total_seconds()
+        self._stop_listening()
+        self._fetcher.stop()
+        # A claim in flight is waited for, or its tasks would be held by nobody until their leases end.
+        await asyncio.wait(self._background[:1], timeout=patience)
+        for task in self._runner.give_back():
+            self._acknowledger.release(task)
+        await self._finish_running()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._acknowledger.flushed(), patience)
+        for background in self._background:
+            background.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        if self._keeper is not None:
+            await self._keeper.stop()
+        await self._leave()
+        log.info("worker %s has stopped", self.name)
+
+    async def _finish_running(self) -> None:
+        waits = [asyncio.create_task(wait) for wait in (self._runner.finished(), self._hurried.wait())]
+        await asyncio.wait(waits, timeout=self._grace.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        for task in list(self._runner.active):
+            task.interrupt("stopping")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._runner.finished(), 2)
+        # Threads that would not listen: whatever they do from now on, others may do too.
+        for task in list(self._runner.active):
+            log.warning("task %s goes on after its worker has stopped", task.id)
+            self._acknowledger.release(task)
+
+    async def _register(self) -> None:
+        """Registers this worker and its jobs.
+
+        It is not linked to them: a job is retired with the last worker linked to it,
+        and these must take tasks while no worker runs.
+        """
+        worker = await self.queue.register_worker(self.name)
+        served = {}
+        for job in self.jobs.registered.values():
+            job_id = (await job.register(self.queue)).job_id
+            served[job_id] = job
+            self._runner.calls[job_id] = call_for(job, self._threads, self._processes, self.jobs.middleware)
+        self.id = worker.id
+        self._fetcher.serve(worker, served)
+        if self._keeper is not None:
+            self._keeper.worker_id = worker.id
+
+    async def _leave(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._processes.close()
+        with suppress(PgJobsError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+            async with asyncio.timeout(5):
+                await self._fetcher.forget_mark()
+                if self.id is not None and not self._held:
+                    await self.queue.retire_worker(self.id)
+
+    async def _fetch(self) -> None:
+        try:
+            await self._fetcher.run()
+        except WorkerNotFound:
+            log.warning("worker %s was taken for dead; registering again", self.name)
+            await self._register()
+
+    async def _sweep_on(self) -> None:
+        assert self._sweep is not None
+        while True:
+            await asyncio.sleep(self._sweep.total_seconds() * random.uniform(0.8, 1.2))  # noqa: S311
+            await self.queue.sweep()
+
+    async def _for_ever(self, what: str, loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Keeps a loop going through whatever happens to the database, until the worker stops."""
+        pause = 0.1
+        while not self._stopped.is_set():
+            started = time.monotonic()
+            try:
+                await loop()
+                continue
+            except Exception as error:
+                log.warning("%s: %s: %s", what, type(error).__name__, error)
+            pause = 0.1 if time.monotonic() - started > 10 else min(pause * 2, 5.0)
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
+
+    def _freed(self, task: RunningTask) -> None:
+        self._fetcher.freed(task)
+
+    def _returned(self) -> None:
+        """Tasks went back, or the database forgot this worker: the next claim finds out."""
+        self._fetcher.look_again()
+
+    async def _twin(self) -> Driver:
+        open_twin = getattr(self.queue.driver, "twin", None)
+        driver: Driver = await open_twin() if open_twin else BorrowedDriver(self.queue.driver, self._loop)
+        return driver

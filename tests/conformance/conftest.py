@@ -1,0 +1,149 @@
+"""The product, on every driver: tests here talk to `Queue` only."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.janitor import DatabaseJanitor
+
+from pgjobs.models import Event, Worker
+from pgjobs.queue import Queue
+from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
+from tests.server import PostgresServer
+
+ReadEvents = Callable[..., Awaitable[list[Event]]]
+NothingChanges = Callable[[], AbstractAsyncContextManager[None]]
+
+JOB = "@global:tests:Work"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All on one event loop, so that connections outlive their test: opening one costs more than a test."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest.fixture(scope="session", params=["postgres", "sqlite"])
+def shared_database_url(request: pytest.FixtureRequest) -> str | None:
+    """One Postgres database for all tests of a run, or none: SQLite files are made for each test."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("conformance_database_url"))
+    if importlib.util.find_spec("pgjobs.drivers.sqlite") is None:
+        pytest.skip("there is no SQLite driver yet")
+    return None
+
+
+@pytest.fixture(scope="session")
+def conformance_database_url(
+    postgres_server: PostgresServer, migrated_template: NoopExecutor
+) -> Iterator[str]:
+    janitor = DatabaseJanitor(
+        user=postgres_server.user,
+        host=postgres_server.host,
+        port=postgres_server.port,
+        password=postgres_server.password,
+        dbname=f"conformance_{os.getpid()}",
+        template_dbname=migrated_template.template_dbname,
+    )
+    with janitor:
+        yield postgres_server.url(janitor.dbname)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_home(shared_database_url: str | None) -> AsyncIterator[PostgresHome | None]:
+    if shared_database_url is None:
+        yield None
+        return
+    home = PostgresHome(shared_database_url)
+    await home.open()
+    yield home
+    await home.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def home(shared_home: PostgresHome | None, tmp_path: Path) -> AsyncIterator[Home]:
+    """An empty queue of the test's own."""
+    if shared_home is not None:
+        await shared_home.empty()
+        yield shared_home
+        return
+    home = SqliteHome(f"sqlite:///{tmp_path / 'queue.db'}")
+    await home.open()
+    yield home
+    await home.close()
+
+
+@pytest_asyncio.fixture(autouse=True, loop_scope="session")
+async def queue(home: Home) -> AsyncIterator[Queue]:
+    """Whatever the test did, the queue's promises hold afterwards."""
+    yield home.queue
+    await assert_promises_kept(home.queue)
+
+
+async def assert_promises_kept(queue: Queue) -> None:
+    rules = await queue.check()
+    assert len(rules) >= 5
+    assert [rule for rule in rules if rule.violations] == []
+
+
+@pytest.fixture
+def clock(home: Home) -> Clock:
+    return home.clock
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def job(queue: Queue) -> str:
+    """Three attempts, 10 s and 20 s apart, no jitter."""
+    await queue.register_job(
+        *JOB.split(":"), max_attempts=3, backoff_base=timedelta(seconds=10), jitter_share=0.0
+    )
+    return JOB
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def worker(queue: Queue, job: str) -> Worker:
+    return await queue.register_worker("tester", jobs=[job])
+
+
+@pytest.fixture
+def read_events(queue: Queue, home: Home) -> ReadEvents:
+    """`list_events`, once nothing that runs elsewhere can hide an event."""
+
+    async def read(after: str | None = None, **filters: Any) -> list[Event]:
+        await home.settle()
+        return await queue.list_events(after, **filters)
+
+    return read
+
+
+@pytest.fixture
+def nothing_changes(queue: Queue, read_events: ReadEvents) -> NothingChanges:
+    """A block of refused calls that leave no trace."""
+
+    async def look() -> tuple[Any, ...]:
+        return (
+            await queue.list_tasks(page_size=500),
+            await queue.list_jobs(include_archived=True, page_size=500),
+            [(worker.id, worker.job_count) for worker in await queue.list_workers(page_size=500)],
+            # A cursor also says when it was read.
+            [replace(event, cursor="") for event in await read_events()],
+        )
+
+    @asynccontextmanager
+    async def unchanged() -> AsyncIterator[None]:
+        before = await look()
+        yield
+        assert await look() == before
+
+    return unchanged

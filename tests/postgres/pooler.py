@@ -1,0 +1,93 @@
+"""A real PgBouncer in front of the test server, in transaction mode."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pgjobs.drivers.binaries import unprivileged_account
+from tests.server import new_home
+
+CONFIGURATION = """
+[databases]
+{database} = host={host} port={port} user={user} password={password}
+
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {listen_port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = {pool_size}
+max_client_conn = 200
+ignore_startup_parameters = extra_float_digits
+logfile = {home}/pgbouncer.log
+"""
+
+
+def find_pgbouncer() -> str | None:
+    return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
+
+
+@contextmanager
+def pgbouncer(url: str, *, pool_size: int) -> Iterator[str]:
+    """The URL of the same database through the pooler."""
+    address, home, port = urlsplit(url), new_home(), _free_port()
+    account = unprivileged_account()
+    configuration = home / "pgbouncer.ini"
+    configuration.write_text(
+        CONFIGURATION.format(
+            database=address.path[1:],
+            host=address.hostname,
+            port=address.port,
+            user=address.username,
+            password=address.password,
+            listen_port=port,
+            pool_size=pool_size,
+            home=home,
+        )
+    )
+    if account:
+        for path in (home, configuration):
+            shutil.chown(path, account.pw_uid, account.pw_gid)
+    process = subprocess.Popen(
+        [str(find_pgbouncer()), "-q", str(configuration)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        user=account.pw_uid if account else None,
+        group=account.pw_gid if account else None,
+        extra_groups=[] if account else None,
+    )
+    try:
+        _wait_for(port, process, home)
+        yield address._replace(netloc=f"{address.username}@127.0.0.1:{port}").geturl()
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        shutil.rmtree(home)
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes], home: Path) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if process.poll() is not None:
+            log = home / "pgbouncer.log"
+            raise RuntimeError(f"pgbouncer did not start: {log.read_text() if log.exists() else 'no log'}")
+        time.sleep(0.01)
+    raise RuntimeError("pgbouncer does not answer")

@@ -1,0 +1,44 @@
+"""Hot verbs find their rows by index, however many there are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pgjobs.drivers.sqlite_scripts import read_verb
+
+HOT = [
+    "claim_tasks",
+    "start_tasks",
+    "report_progress",
+    "renew_tasks",
+    "complete_tasks",
+    "fail_tasks",
+    "release_tasks",
+    "submit_tasks",
+    "cancel_task",
+    "retry_task",
+    "ignore_task",
+    "get_task",
+    "watch_task",
+    "sweep",
+    "mark_waiting",
+    "heartbeat_worker",
+]
+GROWING = ("tasks", "attempts", "events")
+# Partial indexes: leases are as many as workers can hold, and the schedule is read up to a limit.
+BOUNDED = re.compile(r"USING (?:COVERING )?INDEX tasks_(?:leased|scheduled)")
+STOPS_EARLY = "order by k.id limit 1"
+
+
+@pytest.mark.parametrize("name", HOT)
+async def test_no_hot_verb_reads_a_whole_table(name, queue, job, connection):
+    await queue.bound_to(connection).get_job(job)
+    for step in read_verb(name).steps:
+        parameters = dict.fromkeys(re.findall(r"(?<![\w:]):(\w+)", step.sql))
+        tables = {alias: table for table, alias in re.findall(r"\b(?:from|join) (\w+) as (\w+)", step.sql)}
+        plan = connection.execute(f"explain query plan {step.sql}", parameters).fetchall()
+        for *_, line in plan:
+            if line.startswith("SCAN") and tables.get(line.split()[1]) in GROWING:
+                assert BOUNDED.search(line) or STOPS_EARLY in step.sql, f"{line} in {step.sql}"

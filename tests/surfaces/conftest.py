@@ -1,0 +1,77 @@
+"""The HTTP API over a real socket, on every driver."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from pgjobs.app import create_app
+from pgjobs.queue import Queue
+from pgjobs.rest import ApiSettings
+from tests.surfaces.rest_server import SECRET, Api, serving, token_of
+
+Serve = Callable[..., str]
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def queue_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return str(request.getfixturevalue("database_url"))
+    return f"sqlite:///{tmp_path / 'queue.db'}"
+
+
+@pytest.fixture
+async def queue(queue_url: str) -> AsyncIterator[Queue]:
+    """The same queue the server uses, by another connection."""
+    queue = await Queue.connect(queue_url)
+    if queue_url.startswith("sqlite"):
+        await queue.migrate()
+    yield queue
+    await queue.close()
+
+
+@pytest.fixture
+def serve(queue_url: str, queue: Queue) -> Iterator[Serve]:
+    """Starts a stand-alone server with these settings and gives its address."""
+    with ExitStack() as servers:
+
+        def start(**settings: Any) -> str:
+            settings = {"auth_secret": SecretStr(SECRET), **settings}
+            app = create_app(url=queue_url, settings=ApiSettings(**settings))
+            return servers.enter_context(serving(app))
+
+        yield start
+
+
+@pytest.fixture
+def base(serve: Serve) -> str:
+    return serve()
+
+
+@pytest.fixture
+def ada(base: str) -> Iterator[Api]:
+    with Api(base, token_of("ada")) as api:
+        yield api
+
+
+@pytest.fixture
+def bob(base: str) -> Iterator[Api]:
+    with Api(base, token_of("bob")) as api:
+        yield api
+
+
+@pytest.fixture
+def root(base: str) -> Iterator[Api]:
+    with Api(base, token_of("root", is_superuser=True)) as api:
+        yield api
+
+
+@pytest.fixture
+def nobody(base: str) -> Iterator[Api]:
+    with Api(base, None) as api:
+        yield api

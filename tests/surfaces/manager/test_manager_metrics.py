@@ -1,0 +1,163 @@
+"""What Prometheus sees, and that every process sees the same."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from datetime import timedelta
+
+import pytest
+from prometheus_client import CollectorRegistry
+from prometheus_client.parser import text_string_to_metric_families
+
+from pgjobs import metrics, sync
+from pgjobs.manager import JobManager, ManagerSettings
+from tests.conformance.homes import PostgresHome
+
+LABELS = {"domain": "chatbooks", "queue": "default", "job_type": "export"}
+EXPORT = tuple(LABELS.values())
+QUEUE = EXPORT[:2]
+
+
+@pytest.fixture
+def manager(home) -> JobManager:
+    return JobManager(home.queue)
+
+
+async def scraped(queue) -> dict[str, float]:
+    """Samples of the one job by name; a bucket by its name and bound."""
+    text = (await metrics.render(queue, ManagerSettings(enable_metrics=True))).decode()
+    found = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            bound = sample.labels.pop("le", None)
+            if sample.labels == LABELS:
+                found[sample.name if bound is None else f"{sample.name} {bound}"] = sample.value
+    return found
+
+
+async def test_an_idle_type_counts_zero(manager, home):
+    await home.queue.register_job(*EXPORT)
+    seen = await scraped(home.queue)
+    assert {name: seen[name] for name in seen if "seconds" not in name} == {
+        "jobs_queued": 0,
+        "jobs_backlog": 0,
+        "jobs_processing": 0,
+        "jobs_stale_processing": 0,
+        "jobs_completed_total": 0,
+        "jobs_failed_total": 0,
+        "jobs_retries_total": 0,
+        "jobs_cancellations_total": 0,
+    }
+
+
+async def test_gauges_tell_what_is_there_now(manager, home, clock):
+    await manager.create_jobs(*EXPORT, [{} for _ in range(5)])
+    await manager.schedule_job(*EXPORT, {}, available_at=clock.now() + timedelta(hours=1))
+    await manager.acquire_jobs(*QUEUE, 60, "w", 2)
+    seen = await scraped(home.queue)
+    assert (seen["jobs_queued"], seen["jobs_backlog"], seen["jobs_processing"]) == (4, 3, 2)
+    assert seen["jobs_stale_processing"] == 0
+    await clock.advance(seconds=61)
+    assert (await scraped(home.queue))["jobs_stale_processing"] == 2
+
+
+async def test_counters_tell_how_jobs_ended(manager, home, clock):
+    await manager.create_jobs(*EXPORT, [{} for _ in range(6)], max_retries=1)
+    jobs = await manager.acquire_jobs(*QUEUE, 60, "w", 5)
+    for job in jobs[:2]:
+        await manager.complete_job(job.id, "w", job.lease_id)
+    await manager.fail_job(jobs[2].id, "w", jobs[2].lease_id, "no", retryable=False)
+    await manager.fail_job(jobs[3].id, "w", jobs[3].lease_id, "once more")
+    await manager.cancel_job(jobs[4].id, force=True)
+    [waiting, _] = await manager.list_jobs(status="queued")
+    await manager.cancel_job(waiting.id)
+    for _ in range(2):
+        seen = await scraped(home.queue)
+        assert seen["jobs_completed_total"] == 2
+        assert seen["jobs_failed_total"] == 1
+        assert seen["jobs_retries_total"] == 1
+        assert seen["jobs_cancellations_total"] == 2
+        await home.queue.sweep()
+
+
+async def test_histograms_tell_how_long_it_took(manager, home, clock):
+    await manager.create_jobs(*EXPORT, [{}, {}])
+    await clock.advance(seconds=20)
+    jobs = await manager.acquire_jobs(*QUEUE, 60, "w", 2)
+    await clock.advance(seconds=4)
+    await manager.complete_job(jobs[0].id, "w", jobs[0].lease_id)
+    await clock.advance(seconds=4)
+    await manager.complete_job(jobs[1].id, "w", jobs[1].lease_id)
+    seen = await scraped(home.queue)
+    latency = {
+        bound: seen[f"jobs_queue_latency_seconds_bucket {bound}"] for bound in ("10.0", "30.0", "+Inf")
+    }
+    assert latency == {"10.0": 0, "30.0": 2, "+Inf": 2}
+    duration = {
+        bound: seen[f"jobs_duration_seconds_bucket {bound}"] for bound in ("2.5", "5.0", "10.0", "+Inf")
+    }
+    assert duration == {"2.5": 0, "5.0": 1, "10.0": 2, "+Inf": 2}
+    assert math.isclose(seen["jobs_duration_seconds_sum"], 12, abs_tol=2)
+    assert seen["jobs_duration_seconds_count"] == 2
+
+
+async def test_a_collector_in_another_process_tells_the_same(manager, home):
+    await manager.create_jobs(*EXPORT, [{} for _ in range(3)])
+    registry = CollectorRegistry()
+    options = {} if isinstance(home, PostgresHome) else {"clock": home.clock.now}
+    with sync.Queue.connect(home.url, **options) as queue:
+        registry.register(metrics.JobsCollector(queue.list_metrics))
+        seen = await asyncio.to_thread(registry.get_sample_value, "jobs_queued", LABELS)
+    assert seen == 3 == (await scraped(home.queue))["jobs_queued"]
+
+
+async def test_metrics_can_be_switched_off(home):
+    await home.queue.register_job(*EXPORT)
+    assert await metrics.render(home.queue, ManagerSettings(enable_metrics=False)) == b""
+
+
+async def test_python_and_sql_agree_on_the_buckets(home):
+    if not isinstance(home, PostgresHome):
+        pytest.skip("SQLite names its buckets in the verb")
+    bounds = await home.connection.fetchval("select pgjobs.histogram_bounds()")
+    assert (*bounds, math.inf) == metrics.BOUNDS
+    inside = (
+        "select pgjobs.histogram_bucket(b), pgjobs.histogram_bucket(b * 1.001) from unnest($1::float8[]) as b"
+    )
+    rows = await home.connection.fetch(inside, bounds)
+    assert [tuple(row) for row in rows] == [(place, place + 1) for place in range(len(bounds))]
+
+
+async def test_history_counts_once_however_often_and_by_whomever_it_is_counted(home, manager):
+    if not isinstance(home, PostgresHome):
+        pytest.skip("SQLite counts what it keeps")
+    await manager.create_jobs(*EXPORT, [{} for _ in range(100)])
+    for _ in range(10):
+        jobs = await manager.acquire_jobs(*QUEUE, 60, "w", 10)
+        await asyncio.gather(
+            *(manager.complete_job(job.id, "w", job.lease_id) for job in jobs),
+            *(home.queue.list_metrics() for _ in range(3)),
+            home.queue.sweep("rollups"),
+        )
+    assert (await scraped(home.queue))["jobs_completed_total"] == 100
+    assert (await scraped(home.queue))["jobs_duration_seconds_count"] == 100
+    minutes = "select sum(quantity) from pgjobs.rollups where measure = 'completed' and minute > '-infinity'"
+    assert await home.connection.fetchval(minutes) == 100
+
+
+async def test_pruned_jobs_stay_counted(home, manager, clock):
+    if not isinstance(home, PostgresHome):
+        pytest.skip("SQLite counts what it keeps")
+    await manager.create_job(*EXPORT, {})
+    [job] = await manager.acquire_jobs(*QUEUE, 60, "w", 1)
+    await manager.complete_job(job.id, "w", job.lease_id)
+    await clock.advance(days=40)
+    assert len(await manager.prune_jobs()) == 1
+    await home.queue.sweep()
+    assert (await scraped(home.queue))["jobs_completed_total"] == 1
+    old = (
+        "select count(*) from pgjobs.rollups"
+        " where minute > '-infinity' and minute < pgjobs.now() - interval '8 days'"
+    )
+    assert await home.connection.fetchval(old) == 0

@@ -1,0 +1,144 @@
+"""Hosts that bring their own Socket.IO server, or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import socketio
+from fastapi import FastAPI
+
+from pgjobs.bridge import Bridge, attach, bridge_of, emit
+from pgjobs.errors import Unauthorized
+from pgjobs.events import Emission, JobsInvalidate
+from pgjobs.queue import Queue
+from pgjobs.rest import get_tsio, install
+from pgjobs.rest.auth import User
+from tests.surfaces.ears import Ear, eventually
+from tests.surfaces.rest_server import serving
+
+JOB = "lab:modifiers:Rotate"
+
+
+class Recorder:
+    """A Socket.IO server as far as emitting goes."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, Any, str]] = []
+
+    async def emit(self, event: str, data: Any = None, *, room: str, **_: Any) -> None:
+        self.sent.append((event, data, room))
+
+
+async def whoever_says_so(token: str | None) -> User:
+    if not token:
+        raise Unauthorized("Say who you are")
+    return User(token)
+
+
+async def test_a_host_keeps_its_own_handlers(queue_url, queue):
+    sio = socketio.AsyncServer(async_mode="asgi")
+    calls: list[str] = []
+
+    async def connect(sid: str, environ: Any) -> None:
+        calls.append("connect")
+        await sio.save_session(sid, {"of": "the host"})
+
+    async def disconnect(sid: str, reason: str) -> None:
+        calls.append(f"disconnect: {reason}")
+
+    async def greet(sid: str, data: Any) -> str:
+        return f"hello {data}"
+
+    for handler in (connect, disconnect, greet):
+        sio.on(handler.__name__, handler)
+
+    async def may_read(user: Any, room_id: str) -> bool:
+        return bool(user.id == "ada" and room_id == "lab")
+
+    host = FastAPI()
+    host.mount("/socket.io", socketio.ASGIApp(sio))
+    opened: list[Queue] = []
+
+    async def queue_of_host() -> Queue:
+        if not opened:
+            opened.append(await Queue.connect(queue_url))
+            attach(sio, opened[0], authenticate=whoever_says_so, may_read=may_read)
+        return opened[0]
+
+    @host.get("/ready")
+    async def ready() -> None:
+        await queue_of_host()
+
+    with serving(host) as base:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            (await client.get(f"{base}/ready")).raise_for_status()
+        ear = Ear()
+        await ear.client.connect(base, auth={"token": "ada"}, transports=["websocket"])
+        assert await ear.client.call("greet", "ada") == "hello ada"
+        assert (await ear.ask("join_room", room_id="hall"))["status"] == 403
+        await ear.join("lab")
+        await queue.register_job("lab", "modifiers", "Rotate", events="full")
+        await ear.hears("jobs_invalidate")
+        await ear.client.disconnect()
+        await eventually(lambda: len(calls) == 2)
+        assert [call.partition(":")[0] for call in calls] == ["connect", "disconnect"]
+
+
+async def test_a_router_forwards_to_the_injected_server(queue_url, queue, monkeypatch):
+    monkeypatch.setenv("PGJOBS_DATABASE_URL", queue_url)
+    sio = Recorder()
+    host = FastAPI()
+    host.dependency_overrides[get_tsio] = lambda: sio
+    install(host)
+    with serving(host):
+        await queue.register_job("lab", "modifiers", "Rotate", events="full")
+        await eventually(lambda: sio.sent)
+        assert sio.sent[0][0] == "jobs_invalidate"
+        assert sio.sent[0][2] == "room:lab"
+        task = await queue.submit_task(JOB)
+        await eventually(lambda: len(sio.sent) >= 3)
+        assert [sent[0] for sent in sio.sent] == ["jobs_invalidate", "task_available", "task_status_event"]
+        assert sio.sent[1][1]["task_id"] == str((await queue.get_task(task.task_id)).uuid)
+
+
+async def test_without_a_server_nothing_is_sent_and_nothing_breaks(queue):
+    await emit(None, [Emission(JobsInvalidate(), "room:lab")])
+    bridge = Bridge(queue, None)
+    await bridge.start()
+    await queue.register_job("lab", "modifiers", "Rotate", events="full")
+    await bridge.close()
+
+
+async def test_emit_sends_what_it_is_given(queue):
+    sio = Recorder()
+    await emit(sio, {Emission(JobsInvalidate(), "room:lab")})
+    assert sio.sent == [("jobs_invalidate", {}, "room:lab")]
+
+
+async def test_a_server_has_one_bridge_however_often_it_is_attached(queue):
+    sio = Recorder()
+    assert bridge_of(sio, queue) is bridge_of(sio, queue)
+    for _ in range(2):
+        await bridge_of(sio, queue).start()
+    await queue.register_job("lab", "modifiers", "Rotate", events="full")
+    await eventually(lambda: sio.sent)
+    await queue.submit_task(JOB)
+    await eventually(lambda: len(sio.sent) >= 3)
+    assert [name for name, _, _ in sio.sent] == ["jobs_invalidate", "task_available", "task_status_event"]
+    await bridge_of(sio, queue).close()
+
+
+async def test_a_worker_that_went_silent_here_but_lives_elsewhere_is_left_alone(queue):
+    await queue.register_job("lab", "modifiers", "Rotate")
+    worker = await queue.register_worker(jobs=[JOB], actor="ada")
+    sio = socketio.AsyncServer(async_mode="asgi")
+    handlers = attach(sio, queue, authenticate=whoever_says_so)
+    await handlers.retire(worker.id, sio.reason.PING_TIMEOUT)
+    assert [left.id for left in await queue.list_workers()] == [worker.id]
+    handlers.close()
+    await handlers.retire(worker.id, sio.reason.TRANSPORT_CLOSE)
+    assert [left.id for left in await queue.list_workers()] == [worker.id]
+    handlers.is_closing = False
+    await handlers.retire(worker.id, sio.reason.TRANSPORT_CLOSE)
+    assert await queue.list_workers() == []

@@ -1,0 +1,59 @@
+"""Two hundred listeners and two thousand changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import aiohttp
+
+from pgjobs.queue import Queue
+from tests.surfaces.crowd import Browser
+from tests.surfaces.processes import Server
+from tests.surfaces.rest_server import token_of
+
+BROWSERS, ROOMS, ROUNDS, TASKS = 200, 4, 5, 100
+JOB = "@global:modifiers:Rotate"
+
+
+def resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+
+
+async def change(queue: Queue, job_id: int) -> None:
+    """A hundred tasks, spread over the rooms, through all four statuses."""
+    for room in range(ROOMS):
+        await queue.submit_tasks(JOB, [{}] * (TASKS // ROOMS), room=f"room{room}")
+    worker = await queue.register_worker(jobs=[JOB])
+    held = await queue.claim_tasks(worker.id, quantity=TASKS, job_ids=[job_id])
+    assert len(held) == TASKS
+    await queue.start_tasks(held)
+    await queue.complete_tasks(held)
+
+
+async def test_everybody_hears_every_change_once_and_memory_stays_flat(database_url):
+    with Server(database_url) as server:
+        connector = aiohttp.TCPConnector(limit=0)
+        async with (
+            await Queue.connect(database_url) as queue,
+            aiohttp.ClientSession(connector=connector) as session,
+        ):
+            job = await queue.register_job(*JOB.split(":"), events="full")
+            browsers = [Browser(f"room{place % ROOMS}") for place in range(BROWSERS)]
+            for browser in browsers:
+                await browser.connect(session, server.base, token_of("ada"))
+            sizes = []
+            for done in range(1, ROUNDS + 1):
+                await change(queue, job.job_id)
+                wanted = done * 4 * TASKS // ROOMS
+                deadline = time.monotonic() + 60
+                while any(browser.told.total() < wanted for browser in browsers):
+                    assert time.monotonic() < deadline, sorted(browser.told.total() for browser in browsers)
+                    await asyncio.sleep(0.02)
+                sizes.append(resident_bytes(server.pid))
+            for browser in browsers:
+                assert set(browser.told.values()) == {1}
+                assert len(browser.told) == ROUNDS * 4 * TASKS // ROOMS
+                await browser.leave()
+            assert sizes[-1] - sizes[0] < 20 * 1024**2

@@ -1,0 +1,114 @@
+"""What the bridge owes to Postgres: transactions, several servers, lost connections."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.surfaces.ears import eventually, listening
+from tests.surfaces.rest_server import Api, token_of
+
+JOB = "lab:modifiers:Rotate"
+
+
+@pytest.fixture
+def queue_url(database_url: str) -> str:
+    return database_url
+
+
+@pytest.fixture
+async def connection(database_url: str) -> AsyncIterator[Any]:
+    connection = await asyncpg.connect(database_url)
+    yield connection
+    await connection.close()
+
+
+async def test_a_rolled_back_transaction_says_nothing(base, ada, queue, connection):
+    ada.register()
+    async with listening(base, "ada", "lab") as ear:
+        transaction = connection.transaction()
+        await transaction.start()
+        undone = await queue.bound_to(connection).submit_task(JOB)
+        await queue.bound_to(connection).register_job("lab", "modifiers", "Never", events="full")
+        await transaction.rollback()
+        kept = await queue.submit_task(JOB)
+        uuid = str((await queue.get_task(kept.task_id)).uuid)
+        await ear.hears_status(uuid, "pending")
+        assert undone.task_id != kept.task_id
+        assert [data["id"] for data in ear.named("task_status_event")] == [uuid]
+        assert ear.named("jobs_invalidate") == []
+
+
+async def test_equal_events_of_one_transaction_are_sent_once(base, ada, queue, connection):
+    ada.register()
+    async with listening(base, "ada", "lab") as ear:
+        async with connection.transaction():
+            bound = queue.bound_to(connection)
+            for name in ("A", "B", "C"):
+                await bound.register_worker(name, jobs=[JOB])
+            await bound.register_job("lab", "modifiers", "Second", events="full")
+            task = await bound.submit_task(JOB)
+        await ear.hears_status(str((await queue.get_task(task.task_id)).uuid), "pending")
+        assert len(ear.named("jobs_invalidate")) == 1
+        await queue.register_worker("D", jobs=[JOB])
+        await ear.until(lambda heard: sum(name == "jobs_invalidate" for name, _ in heard) == 2)
+
+
+async def test_clients_of_two_servers_hear_everything_once(serve, queue):
+    first, second = serve(), serve()
+    with Api(first, token_of("ada")) as ada:
+        worker = ada.register()["worker_id"]
+    async with listening(first, "ada", "lab") as here, listening(second, "bob", "lab") as there:
+        await there.ask("join_room", room_id="lab")
+        tasks = await queue.submit_tasks(JOB, [{}] * 20)
+        last = str((await queue.get_task(tasks[-1].task_id)).uuid)
+        for ear in (here, there):
+            await ear.hears_status(last, "pending")
+            assert len(ear.named("task_status_event")) == 20
+            assert len({data["id"] for data in ear.named("task_status_event")}) == 20
+        # A worker connected to one server hears of what was submitted through the other.
+        await here.ask("join_job_room", job_name=JOB, worker_id=worker)
+        with Api(second, token_of("bob")) as bob:
+            task = bob.submit()
+        await here.hears("task_available")
+        assert here.named("task_available")[0]["task_id"] == task["id"]
+
+
+async def test_events_go_on_after_the_listening_connection_was_cut(base, ada, queue, connection):
+    ada.register()
+    async with listening(base, "ada", "lab") as ear:
+        for _ in range(2):
+            cut = await connection.fetchval(
+                "select count(pg_terminate_backend(pid)) from pg_stat_activity"
+                " where datname = current_database() and pid <> pg_backend_pid()"
+            )
+            assert cut > 0
+            async with connection.transaction():
+                task = await queue.bound_to(connection).submit_task(JOB)
+            uuid = await connection.fetchval("select pgjobs.task_uuid($1)", task.task_id)
+            await ear.hears_status(str(uuid), "pending")
+        assert len(ear.named("task_status_event")) == 2
+
+
+async def test_a_swept_worker_and_a_disconnected_one_are_told_of_alike(base, ada, queue, connection):
+    told = []
+    for is_swept in (True, False):
+        worker = (ada.register())["worker_id"]
+        task = ada.submit()
+        ada.claim(worker)
+        ada.update(task, "running")
+        async with listening(base, "bob", "lab") as browser:
+            if is_swept:
+                await connection.execute("update pgjobs.test_clock set shift = shift + '2 minutes'")
+                await queue.sweep("workers")
+            else:
+                async with listening(base, "ada") as ear:
+                    await ear.ask("join_job_room", job_name=JOB, worker_id=worker)
+            failed = await browser.hears_status(task["id"], "failed")
+            await eventually(lambda: browser.named("jobs_invalidate"))
+            told.append((failed["error"], failed["worker_id"] == worker, {name for name, _ in browser.heard}))
+    assert told[0] == told[1]
+    assert told[0][0] == "Worker disconnected"

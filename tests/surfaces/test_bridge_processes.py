@@ -1,0 +1,140 @@
+"""Server, worker and browser as processes of their own: end to end, crashes and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from pgjobs.drivers.embedded import EmbeddedPostgres
+from pgjobs.drivers.migrations import migrate, read_release
+from pgjobs.queue import Queue
+from tests.server import new_home, stop_server
+from tests.surfaces.ears import listening
+from tests.surfaces.processes import Server, program, wait_until
+from tests.surfaces.rest_server import Api, token_of
+
+ROOT_TOKEN = token_of("root", is_superuser=True)
+SLEEP = "lab:modifiers:Sleep"
+
+
+@pytest.fixture
+def queue_url(database_url: str) -> str:
+    return database_url
+
+
+@pytest.fixture
+def server(database_url: str) -> Iterator[Server]:
+    with Server(database_url, PGJOBS_SWEEPER_INTERVAL_SECONDS="0.3") as server:
+        yield server
+
+
+@pytest.fixture
+def api(server: Server) -> Iterator[Api]:
+    with Api(server.base, ROOT_TOKEN) as api:
+        yield api
+
+
+async def test_a_task_from_submit_to_result(server, api):
+    with program("examples/rotate_worker.py", server.base, ROOT_TOKEN):
+        async with listening(server.base, "ada", "lab") as browser:
+            job = "@global:modifiers:Rotate"
+            task = await asyncio.to_thread(api.submit, job, "lab", angle=180, point=[1, 2])
+            answered = await asyncio.to_thread(api.get, f"tasks/{task['id']}", headers={"Prefer": "wait=20"})
+            assert answered.json()["status"] == "completed"
+            assert answered.json()["result"] == {"point": [-1.0, -2.0]}
+            await browser.hears_status(task["id"], "completed")
+            assert browser.statuses(task["id"]) == ["pending", "claimed", "running", "completed"]
+
+
+async def test_a_read_from_question_to_answer(server, api, tmp_path):
+    (tmp_path / "notes.md").write_text("hello")
+    with program("examples/filesystem_provider.py", server.base, ROOT_TOKEN, tmp_path):
+        async with listening(server.base, "ada", "@global") as browser:
+            address = "rooms/lab/providers/@global:filesystem:local"
+            pending = await asyncio.to_thread(api.get, address, params={"glob": "*.md"})
+            assert (pending.status_code, pending.headers["retry-after"]) == (202, "2")
+            await browser.hears("provider_result_ready")
+            ready = browser.named("provider_result_ready")[0]
+            assert ready["request_hash"] == pending.json()["request_hash"]
+            answer = await asyncio.to_thread(api.get, address, params={"glob": "*.md"})
+            assert (answer.status_code, answer.json()) == (200, ["/notes.md"])
+            outside = {"params": {"path": "../.."}, "headers": {"Prefer": "wait=20"}}
+            refused = await asyncio.to_thread(lambda: api.get(address, **outside))
+            assert refused.status_code == 502
+            assert "outside" in refused.json()["detail"]
+
+
+async def test_a_killed_worker_is_noticed_by_its_connection_or_else_by_the_sweeper(server, api, database_url):
+    told = []
+    connection = await asyncpg.connect(database_url)
+    await connection.execute("update pgjobs.settings set worker_timeout = '1 second'")
+    await connection.close()
+    for use_sockets in ("yes", "no"):
+        command = ("-m", "tests.surfaces.sleepy_worker", server.base, ROOT_TOKEN, use_sockets, "0.2")
+        with program(*command) as worker:
+            async with listening(server.base, "ada", "lab") as browser:
+                task = await asyncio.to_thread(api.submit, SLEEP, seconds=60)
+                await browser.hears_status(task["id"], "running")
+                worker.kill()
+                failed = await browser.hears_status(task["id"], "failed")
+                await browser.hears("jobs_invalidate")
+                told.append((failed["error"], browser.statuses(task["id"])))
+        assert (await asyncio.to_thread(api.get, "workers")).json()["items"] == []
+    assert told == [("Worker disconnected", ["pending", "claimed", "running", "failed"])] * 2
+
+
+async def test_a_worker_survives_a_deploy_and_a_crash_of_the_server(server, api):
+    with program("-m", "tests.surfaces.sleepy_worker", server.base, ROOT_TOKEN, "yes", "0.5") as worker:
+        before = (await asyncio.to_thread(api.get, "workers")).json()["items"]
+        for go_away in (server.stop, server.kill):
+            running = await asyncio.to_thread(api.submit, SLEEP, seconds=2)
+            await asyncio.to_thread(wait_until, lambda: _status(api, running) == "running")  # noqa: B023
+            await asyncio.to_thread(go_away)
+            await asyncio.to_thread(server.start)
+            task = await asyncio.to_thread(api.submit, SLEEP)
+            for each in (running, task):
+                ended = await asyncio.to_thread(api.get, f"tasks/{each['id']}", headers={"Prefer": "wait=20"})
+                assert ended.json()["status"] == "completed"
+        after = (await asyncio.to_thread(api.get, "workers")).json()["items"]
+        assert [worker["id"] for worker in before] == [worker["id"] for worker in after]
+        worker.terminate()
+        await asyncio.to_thread(worker.wait, 20)
+        assert (await asyncio.to_thread(api.get, "workers")).json()["items"] == []
+
+
+def _status(api: Api, task: dict[str, Any]) -> str:
+    return str(api.get(f"tasks/{task['id']}").json()["status"])
+
+
+async def test_nothing_is_missed_when_postgres_is_restarted():
+    home = new_home()
+    postgres = EmbeddedPostgres(Path(home) / "server", options={"max_connections": "50"}).start()
+    try:
+        await _install(postgres.url)
+        with Server(postgres.url) as server, Api(server.base, token_of("ada")) as ada:
+            ada.register()
+            async with listening(server.base, "ada", "lab") as ear:
+                for _ in range(2):
+                    await asyncio.to_thread(postgres.stop)
+                    await asyncio.to_thread(postgres.start)
+                    async with await Queue.connect(postgres.url) as queue:
+                        task = await queue.submit_task("lab:modifiers:Rotate")
+                        uuid = str((await queue.get_task(task.task_id)).uuid)
+                    await ear.hears_status(uuid, "pending")
+                assert len(ear.named("task_status_event")) == 2
+                # And by notification again, not only by looking now and then.
+                last = await asyncio.to_thread(ada.submit)
+                await ear.hears_status(last["id"], "pending")
+    finally:
+        await asyncio.to_thread(stop_server, postgres)
+
+
+async def _install(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    await migrate(connection, read_release())
+    await connection.close()

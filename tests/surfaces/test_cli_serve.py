@@ -1,0 +1,105 @@
+"""`pgjobs serve` and `pgjobs token`, as an operator runs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.surfaces.rest_server import SECRET, Api, token_of
+
+PGJOBS = str(Path(sys.executable).with_name("pgjobs"))
+
+
+def environment(url: str, **more: str) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PGJOBS_")}
+    return {**inherited, "PGJOBS_DATABASE_URL": url, **more}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_server_serves_and_stops_gracefully(database_url: str):
+    port = free_port()
+    server = subprocess.Popen(
+        [PGJOBS, "serve", "--port", str(port)],
+        env=environment(database_url, PGJOBS_AUTH_SECRET=SECRET),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    base = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_ready(base, server)
+        with Api(base, token_of("ada")) as ada:
+            answer = ada.get("/v1/me", headers={"X-Request-ID": "my-own-id"})
+            assert answer.headers["x-request-id"] == "my-own-id"
+            ada.register()
+            task = ada.submit()
+            answers = []
+            poll = threading.Thread(
+                target=lambda: answers.append(ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=60"}))
+            )
+            poll.start()
+            time.sleep(1)
+            server.send_signal(signal.SIGTERM)
+            poll.join(15)
+            assert [answer.json()["status"] for answer in answers] == ["pending"]
+        server.wait(15)
+    finally:
+        server.kill()
+        log = server.communicate()[1]
+    assert "GET /v1/me 200" in log
+    assert "my-own-id" in log
+    assert "/readyz" not in log
+
+
+def wait_until_ready(base: str, server: subprocess.Popen[str]) -> None:
+    for _ in range(300):
+        assert server.poll() is None
+        try:
+            if httpx.get(f"{base}/readyz", trust_env=False).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("the server is not ready")
+
+
+def test_without_authentication_only_loopback_is_served(database_url: str):
+    refused = subprocess.run(
+        [PGJOBS, "serve", "--host", "0.0.0.0", "--port", "0"],
+        env=environment(database_url),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert refused.returncode != 0
+    assert "Refusing to listen on 0.0.0.0 without authentication" in refused.stderr
+
+
+def test_tokens_are_created_listed_and_revoked(database_url: str):
+    def run(*arguments: str) -> str:
+        command = [PGJOBS, "token", *arguments]
+        done = subprocess.run(
+            command, env=environment(database_url), capture_output=True, text=True, check=True, timeout=60
+        )
+        return done.stdout.strip()
+
+    token = run("create", "robot", "--name", "builds", "--superuser", "--days", "7")
+    assert token.startswith("pgj_")
+    (listed,) = run("list").splitlines()
+    assert "robot" in listed
+    assert token not in listed
+    run("revoke", listed.split()[0])
+    assert "revoked" in run("list")

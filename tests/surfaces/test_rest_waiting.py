@@ -1,0 +1,168 @@
+"""Long polls over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from pgjobs.app import create_app
+from pgjobs.queue import Queue
+from pgjobs.rest import ApiSettings
+from tests.surfaces.conftest import Serve
+from tests.surfaces.rest_server import SECRET, Api, serving, token_of
+
+JOB = "lab:modifiers:Rotate"
+
+
+@pytest.fixture
+def worker(ada: Api) -> str:
+    return str(ada.register()["worker_id"])
+
+
+def timed(call: Any) -> tuple[float, Any]:
+    began = time.monotonic()
+    answer = call()
+    return time.monotonic() - began, answer
+
+
+def in_background(call: Any) -> Future[Any]:
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(timed, call)
+    pool.shutdown(wait=False)
+    return future
+
+
+@pytest.mark.parametrize("prefer", [None, "wait=0", "wait=soon", "wait", "respond-async", "wait=-1", ""])
+def test_without_a_wish_to_wait_the_answer_comes_at_once(ada: Api, worker: str, prefer: str | None):
+    task = ada.submit()
+    headers = {} if prefer is None else {"Prefer": prefer}
+    took, answer = timed(lambda: ada.get(f"tasks/{task['id']}", headers=headers))
+    assert answer.json()["status"] == "pending"
+    assert "preference-applied" not in answer.headers
+    assert took < 1
+
+
+def test_an_ended_task_is_not_waited_for(ada: Api, worker: str):
+    task = ada.submit()
+    ada.update(task, "cancelled")
+    took, answer = timed(lambda: ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=10"}))
+    assert took < 1
+    assert "preference-applied" not in answer.headers
+
+
+def test_waiting_ends_with_the_time(ada: Api, serve: Serve, worker: str):
+    task = ada.submit()
+    took, answer = timed(lambda: ada.get(f"tasks/{task['id']}", headers={"Prefer": "respond-async, wait=1"}))
+    assert 0.9 < took < 3
+    assert (answer.json()["status"], answer.headers["preference-applied"]) == ("pending", "wait=1")
+    with Api(serve(long_poll_max_wait_seconds=1), token_of("ada")) as hasty:
+        took, answer = timed(lambda: hasty.get(f"tasks/{task['id']}", headers={"Prefer": "wait=99999999"}))
+        assert 0.9 < took < 3
+        assert answer.headers["preference-applied"] == "wait=1"
+
+
+def test_waiting_ends_with_the_task(ada: Api, worker: str):
+    ada.submit()
+    task = ada.claim(worker)
+    ada.update(task, "running")
+    delays = []
+    waiting = in_background(lambda: ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=20"}))
+    time.sleep(0.4)
+    ended = time.monotonic()
+    ada.update(task, "completed", result=42)
+    _, answer = waiting.result(20)
+    delays.append(time.monotonic() - ended)
+    assert (answer.json()["status"], answer.json()["result"]) == ("completed", 42)
+    assert answer.headers["preference-applied"] == "wait=20"
+    # The update itself takes a part of it, on a machine that does other things too.
+    assert min(delays) < 0.9
+
+
+async def test_a_task_that_ends_elsewhere_wakes_too(ada: Api, queue: Queue, worker: str):
+    task = ada.submit()
+    waiting = in_background(lambda: ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=20"}))
+    await asyncio.sleep(0.4)
+    number = (await queue.list_tasks(room="lab"))[0].id
+    await queue.cancel_task(number)
+    took, answer = await asyncio.wrap_future(waiting)
+    assert answer.json()["status"] == "cancelled"
+    assert took < 5
+
+
+def test_a_claim_may_wait_for_work(ada: Api, worker: str):
+    took, answer = timed(
+        lambda: ada.post("tasks/claim", json={"worker_id": worker}, headers={"Prefer": "wait=1"})
+    )
+    assert (answer.json(), answer.headers["preference-applied"]) == ({"task": None}, "wait=1")
+    assert 0.9 < took < 3
+    waiting = in_background(
+        lambda: ada.post("tasks/claim", json={"worker_id": worker}, headers={"Prefer": "wait=20"})
+    )
+    time.sleep(0.4)
+    task = ada.submit()
+    took, answer = waiting.result(20)
+    assert answer.json()["task"]["id"] == task["id"]
+    assert took < 5
+
+
+def test_stopping_the_server_releases_those_who_wait(queue_url: str, queue: Queue):
+    app = create_app(url=queue_url, settings=ApiSettings(auth_secret=SECRET))
+    with serving(app) as base:
+        ada = Api(base, token_of("ada"))
+        ada.register()
+        task = ada.submit()
+        waiting = in_background(lambda: ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=60"}))
+        time.sleep(0.5)
+        stopping = time.monotonic()
+    took, answer = waiting.result(5)
+    assert answer.json()["status"] == "pending"
+    assert time.monotonic() - stopping < 5
+    assert took < 10
+
+
+async def test_five_hundred_wait_on_a_pool_of_five(database_url: str):
+    settings = ApiSettings(auth_secret=SECRET)
+    with serving(_app_with_small_pool(database_url, settings)) as base, Api(base, token_of("ada")) as ada:
+        ada.register()
+        worker = ada.register()["worker_id"]
+        tasks = [ada.submit() for _ in range(10)]
+        limits = httpx.Limits(max_connections=600)
+        headers = {"Authorization": f"Bearer {token_of('ada')}", "Prefer": "wait=60"}
+        async with httpx.AsyncClient(limits=limits, timeout=90, headers=headers, trust_env=False) as many:
+            waits = [
+                asyncio.create_task(many.get(f"{base}/v1/joblib/tasks/{tasks[number % 10]['id']}"))
+                for number in range(500)
+            ]
+            await asyncio.sleep(4)
+            assert not any(wait.done() for wait in waits)
+            # Whoever waits holds no connection: others are served meanwhile.
+            took, _ = timed(lambda: ada.get("rooms/lab/tasks"))
+            assert took < 2
+            for _ in tasks:
+                claimed = await asyncio.to_thread(ada.claim, worker)
+                await asyncio.to_thread(ada.update, claimed, "cancelled")
+            answers = await asyncio.wait_for(asyncio.gather(*waits), 30)
+    assert {answer.json()["status"] for answer in answers} == {"cancelled"}
+
+
+def _app_with_small_pool(url: str, settings: ApiSettings) -> Any:
+    from contextlib import asynccontextmanager
+
+    app = create_app(url=url, settings=settings)
+    lifespan = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def with_small_pool(app: Any) -> Any:
+        async with lifespan(app):
+            whole = app.state.pgjobs_queue
+            app.state.pgjobs_queue = await Queue.connect(url, min_size=1, max_size=5)
+            await whole.close()
+            yield
+
+    app.router.lifespan_context = with_small_pool
+    return app

@@ -1,0 +1,65 @@
+"""Upkeep in the background, whatever happens, and from cron."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import uuid4
+
+from typer.testing import CliRunner
+
+from pgjobs.cli.app import app
+from pgjobs.sweeper import cleanup_worker, run_sweeper
+from tests.surfaces.ears import eventually
+
+JOB = "lab:modifiers:Rotate"
+
+
+@dataclass(frozen=True)
+class Often:
+    sweeper_interval_seconds: float = 0.01
+
+
+async def test_an_error_is_logged_and_the_loop_lives(queue, caplog):
+    passes: list[str] = []
+    sweep = queue.sweep
+
+    async def sweep_badly(step):
+        passes.append(step)
+        if step == "workers":
+            raise ConnectionError("the database is gone")
+        return await sweep(step)
+
+    queue.sweep = sweep_badly
+    sweeping = asyncio.create_task(run_sweeper(queue, Often()))
+    with caplog.at_level(logging.ERROR, "pgjobs.sweeper"):
+        await eventually(lambda: passes.count("retention") >= 2)
+    sweeping.cancel()
+    with suppress(asyncio.CancelledError):
+        await sweeping
+    assert "sweeping workers failed" in caplog.text
+
+
+async def test_cleaning_up_after_a_worker_twice_is_harmless(queue):
+    await queue.register_job("lab", "modifiers", "Rotate")
+    worker = await queue.register_worker(jobs=[JOB])
+    await queue.submit_task(JOB)
+    await queue.claim_tasks(worker.id)
+    cleaned = await cleanup_worker(queue, worker.id)
+    assert cleaned is not None
+    assert cleaned.failed == 1
+    assert await cleanup_worker(queue, worker.id) is None
+    assert await cleanup_worker(queue, uuid4()) is None
+
+
+async def test_cron_can_sweep(queue_url, queue):
+    await queue.register_job("lab", "modifiers", "Rotate")
+    swept = await asyncio.to_thread(CliRunner().invoke, app, ["sweep", "--url", queue_url])
+    assert swept.exit_code == 0, swept.output
+    assert swept.output.split()[:2] == ["leases", "0"]
+    one = await asyncio.to_thread(
+        CliRunner().invoke, app, ["sweep", "--url", queue_url, "--step", "scheduled"]
+    )
+    assert one.output.split() == ["scheduled", "0"]

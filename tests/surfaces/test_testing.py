@@ -1,0 +1,44 @@
+"""The pytest plugin, used as docs/testing.md says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.server import PostgresServer
+
+GUIDE = Path(__file__).parents[2] / "docs" / "testing.md"
+
+
+def run_guide(directory: Path, *arguments: str) -> str:
+    for name, program in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", GUIDE.read_text(), re.DOTALL):
+        (directory / name).write_text(program)
+    (directory / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    ended = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    return ended.stdout + ended.stderr
+
+
+def test_the_guide_works_on_sqlite(tmp_path: Path):
+    assert "5 passed" in run_guide(tmp_path, "--pgjobs-url", "sqlite")
+
+
+def test_the_guide_works_on_a_server_one_has(tmp_path: Path, postgres_server: PostgresServer):
+    assert "5 passed" in run_guide(tmp_path, "--pgjobs-url", postgres_server.url())
+
+
+def test_the_guide_works_on_an_embedded_server(
+    tmp_path: Path, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("PGJOBS_TEST_URL", raising=False)
+    assert "5 passed" in run_guide(tmp_path)
+
+
+def test_the_plugin_imports_little():
+    program = "import sys, pgjobs.pytest_plugin; print('pydantic' in sys.modules, 'asyncpg' in sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["False", "False"]
