@@ -5,7 +5,12 @@ declare
 begin
   foreach v_role in array array['pgjobs_readonly', 'pgjobs_producer', 'pgjobs_worker', 'pgjobs_operator', 'pgjobs_api'] loop
     if not exists (select from pg_roles as r where r.rolname = v_role) then
-      execute format('create role %I nologin', v_role);
+      -- Roles belong to the cluster: a queue in another database may be creating them.
+      begin
+        execute format('create role %I nologin', v_role);
+      exception when duplicate_object or unique_violation then
+        null;
+      end;
     end if;
   end loop;
 end

@@ -4391,6 +4391,9 @@ begin
   select k.id, k.is_new from unnest(v_ids, v_new) as k (id, is_new);
   if v_run_at is null or v_run_at <= v_now then
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
+  elsif v_run_at < v_now + interval '1 minute' then
+    -- An idle worker sleeps until what was due next when it looked.
+    perform pgjobs.wake(v_job.id, 1);
   end if;
 end
 $$;
@@ -5342,9 +5345,6 @@ CREATE SEQUENCE pgjobs.watched_until
 
 COMMENT ON SEQUENCE pgjobs.watched_until IS 'Unix time until which outcomes look for watchers.';
 
-ALTER TABLE ONLY pgjobs.jobs
-    ADD CONSTRAINT addresses_are_unique UNIQUE (full_name);
-
 ALTER TABLE ONLY pgjobs.api_tokens
     ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 
@@ -5383,9 +5383,6 @@ ALTER TABLE ONLY pgjobs.migrations
 
 ALTER TABLE ONLY pgjobs.outcomes
     ADD CONSTRAINT outcomes_pkey PRIMARY KEY (task_id);
-
-ALTER TABLE ONLY pgjobs.providers
-    ADD CONSTRAINT provider_addresses_are_unique UNIQUE (full_name);
 
 ALTER TABLE ONLY pgjobs.providers
     ADD CONSTRAINT providers_have_one_address UNIQUE (room, category, name);
@@ -5438,6 +5435,8 @@ CREATE INDEX events_in_time ON pgjobs.events USING brin (at) WITH (autosummarize
 
 CREATE INDEX events_of_a_task ON pgjobs.events USING btree (task_id, id) WHERE (task_id IS NOT NULL);
 
+CREATE INDEX jobs_by_address ON pgjobs.jobs USING btree (full_name);
+
 CREATE INDEX jobs_with_full_events ON pgjobs.jobs USING btree (id) WHERE (events = 'full'::text);
 
 CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
@@ -5445,6 +5444,8 @@ CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
 CREATE INDEX outcomes_in_time ON pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on', pages_per_range='16');
 
 CREATE INDEX outcomes_to_look_at ON pgjobs.outcomes USING btree (status, task_id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX providers_by_address ON pgjobs.providers USING btree (full_name);
 
 CREATE INDEX providers_of_a_worker ON pgjobs.providers USING btree (worker_id);
 

@@ -73,6 +73,9 @@ begin
   select k.id, k.is_new from unnest(v_ids, v_new) as k (id, is_new);
   if v_run_at is null or v_run_at <= v_now then
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
+  elsif v_run_at < v_now + interval '1 minute' then
+    -- An idle worker sleeps until what was due next when it looked.
+    perform pgjobs.wake(v_job.id, 1);
   end if;
 end
 $$;

@@ -70,7 +70,6 @@ create table pgjobs.jobs (
   deleted_at timestamptz,
   constraint job_uuids_are_unique unique (uuid),
   constraint jobs_have_one_address unique (room, category, name),
-  constraint addresses_are_unique unique (full_name),
   constraint rooms_are_well_formed check (
     room in ('@global', '@internal') or (room <> '' and room !~ '[@:]' and length(room) <= 200)
   ),
@@ -84,6 +83,9 @@ create table pgjobs.jobs (
   ),
   constraint events_are_known check (events in ('failures', 'full'))
 );
+-- Not unique: (room, category, name) is, and a second unique index could refuse a
+-- concurrent registration that the first one's `on conflict` would settle.
+create index jobs_by_address on pgjobs.jobs (full_name);
 create index jobs_with_full_events on pgjobs.jobs (id) where events = 'full';
 
 comment on table pgjobs.jobs is 'Registered kinds of work; also where their tasks wait, one lane per priority.';

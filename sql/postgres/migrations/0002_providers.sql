@@ -13,7 +13,6 @@ create table pgjobs.providers (
   worker_id uuid not null references pgjobs.workers on delete cascade,
   created_at timestamptz not null,
   constraint providers_have_one_address unique (room, category, name),
-  constraint provider_addresses_are_unique unique (full_name),
   constraint providers_are_not_internal check (room <> '@internal'),
   constraint rooms_are_well_formed check (
     room in ('@global', '@internal') or (room <> '' and room !~ '[@:]' and length(room) <= 200)
@@ -22,6 +21,7 @@ create table pgjobs.providers (
   constraint names_are_well_formed check (name <> '' and length(name) <= 200)
 );
 create index providers_of_a_worker on pgjobs.providers (worker_id);
+create index providers_by_address on pgjobs.providers (full_name);
 
 comment on table pgjobs.providers is 'Registered answerers of reads; they leave with their worker.';
 comment on column pgjobs.providers.id is 'Public id.';
