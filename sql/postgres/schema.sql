@@ -5441,7 +5441,7 @@ CREATE INDEX jobs_with_full_events ON pgjobs.jobs USING btree (id) WHERE (events
 
 CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
 
-CREATE INDEX outcomes_in_time ON pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on', pages_per_range='16');
+CREATE INDEX outcomes_in_time ON pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on');
 
 CREATE INDEX outcomes_to_look_at ON pgjobs.outcomes USING btree (status, task_id) WHERE (status <> 'completed'::text);
 

@@ -287,7 +287,7 @@ create table pgjobs.outcomes (
   constraint endings_by_workers_carry_the_token check (status = 'cancelled' or token is not null)
 );
 create index outcomes_to_look_at on pgjobs.outcomes (status, task_id) where status <> 'completed';
-create index outcomes_in_time on pgjobs.outcomes using brin (ended_at) with (autosummarize = on, pages_per_range = 16);
+create index outcomes_in_time on pgjobs.outcomes using brin (ended_at) with (autosummarize = on);
 
 comment on table pgjobs.outcomes is 'How tasks ended. Written once, never changed.';
 comment on column pgjobs.outcomes.task_id is 'The task.';
