@@ -68,6 +68,8 @@ to pgjobs_worker, pgjobs_api;
 grant execute on function pgjobs.retire_provider to pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.create_token, pgjobs.list_tokens, pgjobs.revoke_token to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.verify_token to pgjobs_api;
+grant execute on function pgjobs.create_sign_in to pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.open_session, pgjobs.verify_session, pgjobs.close_session to pgjobs_api;
 
 -- Live events.
 grant execute on function pgjobs.watch_events, pgjobs.track_tasks

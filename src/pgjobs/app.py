@@ -15,7 +15,7 @@ from starlette.requests import Request
 from pgjobs import __version__
 from pgjobs.errors import PgJobsError
 from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, get_queue, install, serve_sockets
+from pgjobs.rest import ApiSettings, get_queue, install, serve_sockets, sessions
 from pgjobs.rest.observing import RequestLog
 from pgjobs.rest.problems import problem_exception_handler
 from pgjobs.sweeper import run_sweeper
@@ -55,6 +55,7 @@ def create_app(
         },
     )
     install(app, queue, settings=settings)
+    app.include_router(sessions.login, prefix="/ui")
     _add_health(app)
     serve_sockets(app, settings)
     app.add_middleware(RequestLog)

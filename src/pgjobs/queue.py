@@ -39,13 +39,14 @@ from pgjobs.models import (
 from pgjobs.queue_live import LiveVerbs
 from pgjobs.queue_providers import ProviderVerbs
 from pgjobs.queue_rest import RestVerbs
+from pgjobs.queue_sessions import SessionVerbs
 
 Item = TypeVar("Item", Acknowledged, Failed, Started, Renewed, Reported)
 Held = Sequence[Lease | tuple[int, UUID]]
 """Leases to acknowledge, as claimed or as (task id, token) pairs."""
 
 
-class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs):
+class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
     """A queue in one schema of one database."""
 
     def __init__(self, driver: Driver) -> None:

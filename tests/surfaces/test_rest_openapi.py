@@ -32,7 +32,7 @@ ENDPOINTS = {
     ("patch", "/tasks/{task_id}"), ("put", "/rooms/{room_id}/providers"), ("get", "/rooms/{room_id}/providers"),
     ("get", "/rooms/{room_id}/providers/{provider_name}/info"),
     ("get", "/rooms/{room_id}/providers/{provider_name}"), ("post", "/providers/{provider_id}/results"),
-    ("delete", "/providers/{provider_id}"),
+    ("delete", "/providers/{provider_id}"), ("post", "/session"), ("get", "/session"), ("delete", "/session"),
 }  # fmt: skip
 
 
@@ -123,4 +123,4 @@ def test_generated_requests_get_documented_answers_only(database_url: str):
 
             ask()
             tested += 1
-    assert tested == len(ENDPOINTS) + 3
+    assert tested == len(operations(app.openapi())) - 1 >= len(ENDPOINTS) + 3

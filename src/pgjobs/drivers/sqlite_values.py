@@ -135,7 +135,9 @@ _COLUMNS: Mapping[str, Convert] = {
     "worker_id": _to_holder,
     **dict.fromkeys(("workers",), _to_uuids),
     **dict.fromkeys(("payload", "result", "progress", "schema", "fields", "tags"), decode),
-    **dict.fromkeys(("is_new", "is_alive", "is_first", "is_superuser", "cancel_requested"), bool),
+    **dict.fromkeys(
+        ("is_new", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"), bool
+    ),
     **dict.fromkeys(
         ("backoff_base", "backoff_cap", "jitter_cap", "max_age", "retain_completed", "retain_failed"),
         _to_interval,

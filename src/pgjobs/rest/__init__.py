@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 
 from pgjobs.queue import Queue
-from pgjobs.rest import events, jobs, kinds, providers, reads, tasks, workers
-from pgjobs.rest.auth import User, current_active_user, current_reader, current_superuser
+from pgjobs.rest import events, jobs, kinds, providers, reads, sessions, tasks, workers
+from pgjobs.rest.auth import User, current_active_user, current_reader, current_superuser, session_user
 from pgjobs.rest.dependencies import (
     get_queue,
     get_settings,
@@ -24,6 +24,7 @@ from pgjobs.rest.internal import InternalJobs, register_internal
 from pgjobs.rest.live import close_streams, live, serve_sockets
 from pgjobs.rest.problems import ProblemDetail, ProblemException, problem_exception_handler
 from pgjobs.rest.results import QueueResultBackend, ResultBackend, get_result_backend
+from pgjobs.rest.sessions import sign_in_link
 from pgjobs.rest.settings import ApiSettings, JobLibSettings
 from pgjobs.rest.waiting import Waiters
 
@@ -48,6 +49,8 @@ __all__ = [
     "release_waiters",
     "router",
     "serve_sockets",
+    "session_user",
+    "sign_in_link",
     "validate_room_id",
     "verify_writable_room",
 ]
@@ -79,6 +82,7 @@ _joblib = APIRouter(prefix="/v1/joblib")
 # Order matters where names may contain slashes: what is longer comes first.
 for _part in (
     events.router,
+    sessions.router,
     workers.router,
     tasks.router,
     jobs.router,

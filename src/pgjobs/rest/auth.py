@@ -1,4 +1,4 @@
-"""Who is calling: bearer tokens, signed (JWT) or stored (API tokens)."""
+"""Who is calling: a bearer of a token, signed (JWT) or stored (API token), or a signed-in browser."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from pgjobs.errors import Forbidden, Unauthorized
 from pgjobs.queue import Queue
+from pgjobs.rest.cookies import signed_in
 from pgjobs.rest.dependencies import QueueDep, SettingsDep
 from pgjobs.rest.settings import ApiSettings
 
@@ -59,8 +60,20 @@ Reading = Depends(current_reader)
 
 
 async def authenticate(request: Request, queue: Queue, settings: ApiSettings) -> User:
+    if (known := await session_user(request, queue, settings)) is not None:
+        return known
+    return await user_of_token(bearer_of(request), queue, settings)
+
+
+async def session_user(request: Request, queue: Queue, settings: ApiSettings) -> User | None:
+    """Who is signed in by cookie, for hosts that let such users in; refuses a change from another site."""
+    known = await signed_in(request, queue, settings)
+    return User(known.user_id, known.is_superuser) if known is not None else None
+
+
+def bearer_of(request: Request) -> str | None:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return await user_of_token(token.strip() if scheme.lower() == "bearer" else None, queue, settings)
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def authenticator(
@@ -77,10 +90,12 @@ async def user_of_token(token: str | None, queue: Queue, settings: ApiSettings) 
     if token.startswith(API_TOKEN_PREFIX):
         bearer = await queue.verify_token(token)
         return User(bearer.user_id, bearer.is_superuser)
-    return _signed_user(token, settings)
+    user, _ = signed_claims(token, settings)
+    return user
 
 
-def _signed_user(token: str, settings: ApiSettings) -> User:
+def signed_claims(token: str, settings: ApiSettings) -> tuple[User, float | None]:
+    """Whom a signed token stands for, and when it expires."""
     if settings.auth_secret is None:
         raise Unauthorized("This server accepts API tokens only")
     try:
@@ -95,4 +110,4 @@ def _signed_user(token: str, settings: ApiSettings) -> User:
     user_id = claims["sub"]
     if not isinstance(user_id, str) or not user_id or len(user_id) > 200 or "\0" in user_id:
         raise Unauthorized("The token names no user")
-    return User(user_id, claims.get("is_superuser") is True)
+    return User(user_id, claims.get("is_superuser") is True), claims.get("exp")

@@ -247,6 +247,22 @@ class ReadAnswer(Wire):
     data: Any
 
 
+class SessionIn(Wire):
+    """What to sign in with: a token, or what a sign-in link holds; else the bearer token of the request."""
+
+    token: str | None = Field(default=None, max_length=10_000)
+    sign_in: str | None = Field(default=None, max_length=200)
+
+
+class SessionOut(Wire):
+    """Who is signed in; `csrf_token` is what changes by cookie need as `X-CSRF-Token`."""
+
+    id: str
+    is_superuser: bool
+    expires_at: datetime | None
+    csrf_token: str | None
+
+
 class Me(Wire):
     """Who the caller is."""
 

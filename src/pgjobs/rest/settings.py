@@ -32,6 +32,9 @@ class ApiSettings(BaseSettings):
 
     public_reads: bool = True
     auth_secret: SecretStr | None = None
+    session_seconds: int = Field(default=12 * 3600, ge=1)
+    session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
+    trusted_origins: list[str] = []
 
 
 JobLibSettings = ApiSettings
