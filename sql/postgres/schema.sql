@@ -1667,6 +1667,20 @@ CREATE FUNCTION pgjobs.clock_ms() RETURNS bigint
 
 COMMENT ON FUNCTION pgjobs.clock_ms() IS 'Real time in milliseconds, for floors only. Example: select pgjobs.clock_ms()';
 
+CREATE FUNCTION pgjobs.close_session(session text) RETURNS TABLE(is_closed boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  delete from pgjobs.sessions as s
+  where s.session_hash = sha256(convert_to(close_session.session, 'UTF8'));
+  return query select found;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.close_session(session text) IS 'Signs out. Example: select * from pgjobs.close_session(''pgc_…'')';
+
 CREATE FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[] DEFAULT NULL::jsonb[], holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, problem text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1923,6 +1937,27 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) IS 'Submits tasks in the generic manager''s words. Example: select id, status from pgjobs.create_generic_jobs(''chatbooks'', ''default'', ''export'', array[''{"name": "weekly"}''::jsonb])';
+
+CREATE FUNCTION pgjobs.create_sign_in(user_id text, is_superuser boolean DEFAULT false, lifetime interval DEFAULT NULL::interval) RETURNS TABLE(sign_in text, expires_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  if create_sign_in.user_id is null or create_sign_in.user_id = '' or length(create_sign_in.user_id) > 200
+    or create_sign_in.lifetime <= interval '0'
+  then
+    perform pgjobs.refuse('validation-error', 'A sign-in needs a user and a lifetime longer than zero');
+  end if;
+  sign_in := 'pgl_' || replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
+  expires_at := pgjobs.now() + coalesce(create_sign_in.lifetime, interval '10 minutes');
+  insert into pgjobs.sign_ins (sign_in_hash, user_id, is_superuser, expires_at)
+  values (sha256(convert_to(sign_in, 'UTF8')), create_sign_in.user_id, create_sign_in.is_superuser, expires_at);
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.create_sign_in(user_id text, is_superuser boolean, lifetime interval) IS 'Creates what a one-time sign-in link holds. Example: select sign_in from pgjobs.create_sign_in(''ada'')';
 
 CREATE FUNCTION pgjobs.create_token(user_id text, name text DEFAULT NULL::text, is_superuser boolean DEFAULT false, lifetime interval DEFAULT NULL::interval) RETURNS TABLE(id uuid, token text, expires_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2329,6 +2364,32 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) IS 'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
+
+CREATE FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  delete from pgjobs.sessions as s
+  where s.id = any (array(
+    select e.id from pgjobs.sessions as e
+    where e.expires_at <= forget_expired_sessions.now
+    order by e.expires_at
+    limit 100
+    for update skip locked
+  ));
+  delete from pgjobs.sign_ins as s
+  where s.sign_in_hash = any (array(
+    select e.sign_in_hash from pgjobs.sign_ins as e
+    where e.expires_at <= forget_expired_sessions.now
+    order by e.expires_at
+    limit 100
+    for update skip locked
+  ));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) IS 'Removes expired sessions and sign-ins, 100 at a time. Example: select pgjobs.forget_expired_sessions(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.forget_read(key text) RETURNS TABLE(forgotten text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3379,6 +3440,50 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.note_retries() IS 'Trigger: notes retries for the rollups. Example: fires on insert into pgjobs.scheduled';
+
+CREATE FUNCTION pgjobs.open_session(of_user text DEFAULT NULL::text, as_superuser boolean DEFAULT false, token text DEFAULT NULL::text, sign_in text DEFAULT NULL::text, lifetime interval DEFAULT NULL::interval) RETURNS TABLE(session text, user_id text, is_superuser boolean, expires_at timestamp with time zone)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_token_id uuid;
+  v_token_expires_at timestamptz;
+begin
+  if num_nonnulls(open_session.of_user, open_session.token, open_session.sign_in) <> 1
+    or open_session.of_user = '' or length(open_session.of_user) > 200 or open_session.lifetime <= interval '0'
+  then
+    perform pgjobs.refuse(
+      'validation-error', 'A session needs one of user, token and sign-in, and a lifetime longer than zero'
+    );
+  end if;
+  user_id := open_session.of_user;
+  is_superuser := open_session.as_superuser;
+  if open_session.sign_in is not null then
+    delete from pgjobs.sign_ins as s
+    where s.sign_in_hash = sha256(convert_to(open_session.sign_in, 'UTF8')) and s.expires_at > v_now
+    returning s.user_id, s.is_superuser into user_id, is_superuser;
+  elsif open_session.token is not null then
+    select t.id, t.user_id, t.is_superuser, t.expires_at into v_token_id, user_id, is_superuser, v_token_expires_at
+    from pgjobs.api_tokens as t
+    where t.token_hash = sha256(convert_to(open_session.token, 'UTF8'))
+      and t.revoked_at is null
+      and (t.expires_at is null or t.expires_at > v_now);
+  end if;
+  if user_id is null then
+    perform pgjobs.refuse('unauthorized', 'The token or sign-in is unknown, expired or used up');
+  end if;
+  perform pgjobs.forget_expired_sessions(v_now);
+  session := 'pgc_' || replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
+  expires_at := least(v_now + coalesce(open_session.lifetime, interval '12 hours'), v_token_expires_at);
+  insert into pgjobs.sessions (session_hash, user_id, is_superuser, token_id, created_at, expires_at)
+  values (sha256(convert_to(session, 'UTF8')), user_id, is_superuser, v_token_id, v_now, expires_at);
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) IS 'Signs a user in. Example: select session from pgjobs.open_session(token => ''pgj_…'')';
 
 CREATE FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) RETURNS SETOF bigint
     LANGUAGE plpgsql STABLE
@@ -4860,6 +4965,27 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';
 
+CREATE FUNCTION pgjobs.verify_session(session text) RETURNS TABLE(user_id text, is_superuser boolean, expires_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select s.user_id, s.is_superuser, s.expires_at
+  from pgjobs.sessions as s
+  left join pgjobs.api_tokens as t on t.id = s.token_id
+  where s.session_hash = sha256(convert_to(verify_session.session, 'UTF8'))
+    and s.expires_at > pgjobs.now()
+    and t.revoked_at is null;
+  if not found then
+    perform pgjobs.refuse('unauthorized', 'The session is unknown, expired or closed');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.verify_session(session text) IS 'Who is signed in. Example: select user_id from pgjobs.verify_session(''pgc_…'')';
+
 CREATE FUNCTION pgjobs.verify_token(token text) RETURNS TABLE(user_id text, is_superuser boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -5237,6 +5363,33 @@ COMMENT ON COLUMN pgjobs.secrets.is_only IS 'Always true: there is one row.';
 
 COMMENT ON COLUMN pgjobs.secrets.task_key IS 'Makes public task UUIDs unguessable. Changing it makes issued UUIDs invalid.';
 
+CREATE TABLE pgjobs.sessions (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    session_hash bytea NOT NULL,
+    user_id text NOT NULL,
+    is_superuser boolean DEFAULT false NOT NULL,
+    token_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sessions_name_their_user CHECK (((user_id <> ''::text) AND (length(user_id) <= 200)))
+);
+
+COMMENT ON TABLE pgjobs.sessions IS 'Who is signed in with a browser; only hashes are kept.';
+
+COMMENT ON COLUMN pgjobs.sessions.id IS 'Internal id.';
+
+COMMENT ON COLUMN pgjobs.sessions.session_hash IS 'SHA-256 of what the cookie holds.';
+
+COMMENT ON COLUMN pgjobs.sessions.user_id IS 'Who is signed in.';
+
+COMMENT ON COLUMN pgjobs.sessions.is_superuser IS 'Whether they may do what superusers may.';
+
+COMMENT ON COLUMN pgjobs.sessions.token_id IS 'The API token it was opened with, which it does not outlive.';
+
+COMMENT ON COLUMN pgjobs.sessions.created_at IS 'When it was opened.';
+
+COMMENT ON COLUMN pgjobs.sessions.expires_at IS 'When it ceases to count.';
+
 CREATE TABLE pgjobs.settings (
     is_only boolean DEFAULT true NOT NULL,
     worker_timeout interval DEFAULT '00:01:00'::interval NOT NULL,
@@ -5272,6 +5425,24 @@ COMMENT ON COLUMN pgjobs.settings.retain_completed IS 'How long completed tasks 
 COMMENT ON COLUMN pgjobs.settings.retain_failed IS 'How long failed and cancelled tasks are kept; 0 keeps them for ever.';
 
 COMMENT ON COLUMN pgjobs.settings.retain_events IS 'How long events are kept; 0 keeps them for ever.';
+
+CREATE TABLE pgjobs.sign_ins (
+    sign_in_hash bytea NOT NULL,
+    user_id text NOT NULL,
+    is_superuser boolean DEFAULT false NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_ins_name_their_user CHECK (((user_id <> ''::text) AND (length(user_id) <= 200)))
+);
+
+COMMENT ON TABLE pgjobs.sign_ins IS 'Sign-in links nobody has followed yet; only hashes are kept.';
+
+COMMENT ON COLUMN pgjobs.sign_ins.sign_in_hash IS 'SHA-256 of what the link holds.';
+
+COMMENT ON COLUMN pgjobs.sign_ins.user_id IS 'Whom it signs in.';
+
+COMMENT ON COLUMN pgjobs.sign_ins.is_superuser IS 'Whether they may do what superusers may.';
+
+COMMENT ON COLUMN pgjobs.sign_ins.expires_at IS 'When it ceases to count.';
 
 ALTER TABLE pgjobs.tasks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.tasks_id_seq
@@ -5408,8 +5579,17 @@ ALTER TABLE ONLY pgjobs.scheduled
 ALTER TABLE ONLY pgjobs.secrets
     ADD CONSTRAINT secrets_pkey PRIMARY KEY (is_only);
 
+ALTER TABLE ONLY pgjobs.sessions
+    ADD CONSTRAINT session_hashes_are_unique UNIQUE (session_hash);
+
+ALTER TABLE ONLY pgjobs.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pgjobs.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only);
+
+ALTER TABLE ONLY pgjobs.sign_ins
+    ADD CONSTRAINT sign_ins_pkey PRIMARY KEY (sign_in_hash);
 
 ALTER TABLE ONLY pgjobs.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (id);
@@ -5458,6 +5638,10 @@ CREATE INDEX ready_again ON pgjobs.ready USING btree (task_id) WHERE is_again;
 CREATE INDEX scheduled_in_time ON pgjobs.scheduled USING btree (run_at);
 
 CREATE INDEX scheduled_of_a_job ON pgjobs.scheduled USING btree (job_id);
+
+CREATE INDEX sessions_in_time ON pgjobs.sessions USING btree (expires_at);
+
+CREATE INDEX sign_ins_in_time ON pgjobs.sign_ins USING btree (expires_at);
 
 CREATE INDEX tasks_of_a_room_by_job ON pgjobs.tasks USING btree (room, job_id, id);
 
@@ -5552,6 +5736,9 @@ ALTER TABLE ONLY pgjobs.error_policies
 
 ALTER TABLE ONLY pgjobs.providers
     ADD CONSTRAINT providers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES pgjobs.workers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.sessions
+    ADD CONSTRAINT sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES pgjobs.api_tokens(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pgjobs.worker_jobs
     ADD CONSTRAINT worker_jobs_job_id_fkey FOREIGN KEY (job_id) REFERENCES pgjobs.jobs(id) ON DELETE CASCADE;
@@ -5678,6 +5865,9 @@ REVOKE ALL ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with 
 
 REVOKE ALL ON FUNCTION pgjobs.clock_ms() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.close_session(session text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.close_session(session text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) TO pgjobs_api;
@@ -5720,6 +5910,10 @@ GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_ty
 GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.create_generic_jobs(domain text, queue text, job_type text, payloads jsonb[], owner_user_id text, project_id bigint, priority integer, max_retries integer, available_at timestamp with time zone, idempotency_keys text[]) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.create_sign_in(user_id text, is_superuser boolean, lifetime interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.create_sign_in(user_id text, is_superuser boolean, lifetime interval) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.create_sign_in(user_id text, is_superuser boolean, lifetime interval) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_api;
@@ -5747,6 +5941,8 @@ REVOKE ALL ON FUNCTION pgjobs.find_worker(worker_id uuid, actor text, is_superus
 REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.forget_read(key text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_worker;
@@ -5913,6 +6109,9 @@ REVOKE ALL ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before 
 REVOKE ALL ON FUNCTION pgjobs.note_endings() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
 
@@ -6101,6 +6300,9 @@ GRANT ALL ON FUNCTION pgjobs.unmark_waiting(mark bigint) TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.verify_session(session text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.verify_session(session text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.verify_token(token text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.verify_token(token text) TO pgjobs_api;
