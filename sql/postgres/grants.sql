@@ -74,3 +74,17 @@ grant execute on function pgjobs.open_session, pgjobs.verify_session, pgjobs.clo
 -- Live events.
 grant execute on function pgjobs.watch_events, pgjobs.track_tasks
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+
+-- The operator's views, and the functions they show.
+grant select on
+  pgjobs.overview, pgjobs.top, pgjobs.jobs_status, pgjobs.running, pgjobs.waiting, pgjobs.scheduled_tasks,
+  pgjobs.failed, pgjobs.stuck, pgjobs.errors, pgjobs.workers_status, pgjobs.providers_status, pgjobs.throughput,
+  pgjobs.metrics, pgjobs.task_events
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.overview, pgjobs.top, pgjobs.jobs_status, pgjobs.running, pgjobs.waiting, pgjobs.scheduled_tasks,
+  pgjobs.failed, pgjobs.stuck, pgjobs.errors, pgjobs.workers_status, pgjobs.providers_status, pgjobs.throughput,
+  pgjobs.metrics, pgjobs.why
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant select on pgjobs.findings, pgjobs.storage, pgjobs.blockers to pgjobs_readonly, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.findings, pgjobs.storage, pgjobs.blockers to pgjobs_readonly, pgjobs_operator, pgjobs_api;

@@ -15,7 +15,7 @@ from pgjobs.queue import Queue
 
 log = logging.getLogger("pgjobs.sweeper")
 
-STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "retention")
+STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "errors", "retention")
 
 
 class SweeperSettings(Protocol):

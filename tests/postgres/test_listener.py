@@ -81,7 +81,7 @@ async def claim(queue: Queue) -> Lease:
 
 
 async def marks(psql: Connection) -> list[int]:
-    return [row["id"] for row in await psql.fetch("select id from pgjobs.waiting order by id")]
+    return [row["id"] for row in await psql.fetch("select id from pgjobs.waiting_marks order by id")]
 
 
 async def test_a_submit_wakes_an_idle_worker_and_takes_its_mark(queue, psql, wakes):

@@ -135,6 +135,6 @@ async def test_a_worker_without_work_leaves_no_mark_behind(
 
     async with Worker(queue, jobs):
         async with asyncio.timeout(5):
-            while not await ledger.fetchval("select count(*) from pgjobs.waiting"):  # noqa: ASYNC110
+            while not await ledger.fetchval("select count(*) from pgjobs.waiting_marks"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
-    assert await ledger.fetchval("select count(*) from pgjobs.waiting") == 0
+    assert await ledger.fetchval("select count(*) from pgjobs.waiting_marks") == 0

@@ -29,8 +29,8 @@ declare
     mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
   );
 begin
-  delete from pgjobs.waiting as w where w.id = mark_waiting.previous;
-  insert into pgjobs.waiting (job_ids, since) values (v_jobs, v_now) returning id into mark;
+  delete from pgjobs.waiting_marks as w where w.id = mark_waiting.previous;
+  insert into pgjobs.waiting_marks (job_ids, since) values (v_jobs, v_now) returning id into mark;
   next_due_at := (
     select min(s.run_at)
     from (select c.run_at, c.job_id from pgjobs.scheduled as c order by c.run_at limit 1000) as s

@@ -8,7 +8,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_now timestamptz := pgjobs.now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'retention'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -23,8 +23,9 @@ begin
         when 'internal' then pgjobs.sweep_internal(v_now, batch)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
-        -- One batch size for all steps: a noted ending costs a hundredth of a lease.
+        -- One batch size for all steps: to count costs a hundredth of a lease.
         when 'rollups' then pgjobs.sweep_rollups(v_now, batch * 100)
+        when 'errors' then pgjobs.sweep_errors(v_now, batch * 100)
         when 'retention' then pgjobs.sweep_retention(v_now, batch)
       end;
     exception when others then

@@ -5,7 +5,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
-  return query delete from pgjobs.waiting as w where w.id = unmark_waiting.mark returning w.id;
+  return query delete from pgjobs.waiting_marks as w where w.id = unmark_waiting.mark returning w.id;
 end
 $$;
 

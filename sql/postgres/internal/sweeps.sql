@@ -111,7 +111,7 @@ begin
   delete from pgjobs.lanes as l
   using pgjobs.lanes as other
   where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
-  delete from pgjobs.waiting as w where w.since < sweep_retention.now - interval '10 minutes';
+  delete from pgjobs.waiting_marks as w where w.since < sweep_retention.now - interval '10 minutes';
   delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
   return v_pruned;
 end

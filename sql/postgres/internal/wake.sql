@@ -15,7 +15,7 @@ declare
   v_woken text;
 begin
   select f.floor into v_floor from pgjobs.floor_get('waiting', v_clock) as f;
-  select w.id into v_head from pgjobs.waiting as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
+  select w.id into v_head from pgjobs.waiting_marks as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
   if v_floor is null then
     perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_id_seq as s)), v_clock + 1000);
   end if;
@@ -23,10 +23,10 @@ begin
     return;
   end if;
   with woken as (
-    delete from pgjobs.waiting as w
+    delete from pgjobs.waiting_marks as w
     where w.id = any (array(
       select c.id
-      from pgjobs.waiting as c
+      from pgjobs.waiting_marks as c
       where c.id >= v_head and wake.job_id = any (c.job_ids)
       order by c.id
       limit least(wake.quantity, 100)

@@ -1,12 +1,12 @@
 -- sweep(step text = null, batch integer = 1000)
 --
--- One pass of upkeep, or one step of it, each a bounded batch. There are no
--- rollups on SQLite, so that step has nothing to do.
+-- One pass of upkeep, or one step of it, each a bounded batch. Nothing
+-- is counted ahead on SQLite, so rollups and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
-  'Steps: leases, workers, internal, scheduled, reads, rollups, retention'
+  'Steps: leases, workers, internal, scheduled, reads, rollups, errors, retention'
 )
-where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'retention')
+where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention')
   or :batch not between 1 and 100000;
 
 -- Lapsed leases, and leases whose worker is gone. The plus keeps the order from
@@ -108,6 +108,7 @@ from (values
   ('scheduled', :v_promoted),
   ('reads', :v_expired_reads),
   ('rollups', 0),
+  ('errors', 0),
   ('retention', :v_pruned_tasks)
 ) as s
 where s.column1 = coalesce(:step, s.column1);

@@ -90,6 +90,7 @@ def read_release(
             *sorted((root / "internal").glob("*.sql")),
             root / "views.sql",
             *sorted((root / "functions").glob("*.sql")),
+            root / "operators.sql",
             root / "triggers.sql",
             root / "lockdown.sql",
         ),

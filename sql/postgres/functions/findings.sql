@@ -1,0 +1,27 @@
+-- What an operator should look at, the worst first: severity, subject, what is
+-- wrong, and the SQL to run. No rows: nothing is known to be wrong.
+create function pgjobs.findings()
+returns table (severity text, subject text, message text, advice text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select f.severity, f.subject, f.message, f.advice
+  from (
+    select u.* from pgjobs.troubles_of_upkeep(v_now) as u
+    union all
+    select j.* from pgjobs.troubles_of_jobs(v_now) as j
+    union all
+    select d.* from pgjobs.troubles_of_database() as d
+  ) as f
+  order by array_position(array['error', 'warning', 'info'], f.severity), f.subject, f.message;
+end
+$$;
+
+comment on function pgjobs.findings is
+  'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings()';

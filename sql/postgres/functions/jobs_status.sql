@@ -1,0 +1,56 @@
+-- Every job that is registered: what waits and runs, and what the last hour gave.
+create function pgjobs.jobs_status()
+returns table (
+  job text,
+  state text,
+  workers integer,
+  waiting bigint,
+  oldest_wait interval,
+  scheduled bigint,
+  claimed bigint,
+  running bigint,
+  overdue bigint,
+  completed_last_hour bigint,
+  failed_last_hour bigint,
+  cancelled_last_hour bigint,
+  retried_last_hour bigint,
+  wait_p50 double precision,
+  wait_p95 double precision,
+  run_p50 double precision,
+  run_p95 double precision,
+  job_id integer
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select
+    j.full_name,
+    case
+      when j.archived_at is not null then 'archived'
+      when j.paused_at is not null then 'paused'
+      else 'open'
+    end,
+    (
+      select count(*)::integer
+      from pgjobs.worker_jobs as l
+      join pgjobs.workers as w on w.id = l.worker_id
+      where l.job_id = j.id and w.last_heartbeat_at >= v_now - (select s.worker_timeout from pgjobs.settings as s)
+    ),
+    d.waiting, greatest(v_now - d.oldest_at, interval '0'), d.scheduled, d.claimed, d.running, d.overdue,
+    coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
+    h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
+  from pgjobs.jobs as j
+  join pgjobs.depths() as d on d.job_id = j.id
+  left join pgjobs.rates(v_now - interval '1 hour') as h on h.job_id = j.id
+  order by j.full_name;
+end
+$$;
+
+comment on function pgjobs.jobs_status is
+  'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status()';

@@ -1,0 +1,57 @@
+-- The numbers of every job, one row each: what waits and runs now (queued,
+-- backlog, processing, stale_processing), and since the beginning what ended
+-- (completed, failed, cancelled, retried) and how long it took (duration,
+-- latency, with the upper bound of each bucket in `up_to`).
+--
+-- Lines are counted up to a thousand for each job and estimated beyond; what ended
+-- is what sweeps have counted.
+create function pgjobs.metrics()
+returns table (
+  domain text,
+  queue text,
+  job_type text,
+  measure text,
+  up_to double precision,
+  quantity bigint,
+  seconds double precision
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  with due as (
+    select s.job_id, count(*) as quantity
+    from (select p.job_id from pgjobs.scheduled as p where p.run_at <= v_now order by p.run_at limit 10000) as s
+    group by s.job_id
+  ), numbers (job_id, measure, up_to, quantity, seconds) as (
+    select d.job_id, m.measure, null::double precision, m.quantity, 0::double precision
+    from pgjobs.depths() as d
+    left join due as p on p.job_id = d.job_id
+    cross join lateral (values
+      ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
+      ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
+    ) as m (measure, quantity)
+    union all
+    select
+      r.job_id, r.measure,
+      case when r.measure in ('duration', 'latency')
+        then coalesce((pgjobs.histogram_bounds())[r.bucket + 1], 'Infinity') end,
+      r.quantity, r.seconds
+    from pgjobs.rollups as r
+    where r.minute = '-infinity'
+  )
+  select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
+  from numbers as n
+  join pgjobs.jobs as j on j.id = n.job_id
+  group by j.room, j.category, j.name, n.measure, n.up_to
+  order by j.room, j.category, j.name, n.measure, n.up_to;
+end
+$$;
+
+comment on function pgjobs.metrics is
+  'The numbers of every job. Example: select domain, queue, job_type, quantity from pgjobs.metrics() where measure = ''backlog''';

@@ -1,0 +1,135 @@
+-- What is wrong with jobs: work that nobody will do, or that fails.
+create function pgjobs.troubles_of_jobs(now timestamptz)
+returns table (severity text, subject text, message text, advice text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+begin
+  return query
+  with lines as materialized (
+    select j.id, j.full_name, j.paused_at, j.archived_at, d.waiting, d.oldest_at
+    from pgjobs.depths() as d
+    join pgjobs.jobs as j on j.id = d.job_id
+    where d.waiting > 0
+  )
+  select
+    'warning', 'job ' || l.full_name,
+    format('%s tasks wait, the oldest for %s, and nobody serves the job', l.waiting, pgjobs.ago(l.oldest_at, now)),
+    format('select * from pgjobs.waiting where job = %L', l.full_name)
+  from lines as l
+  where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
+    and not pgjobs.is_served(l.id, now)
+  union all
+  select
+    'info', 'job ' || l.full_name,
+    format('%s tasks wait; the job was %s %s ago', l.waiting,
+      case when l.archived_at is null then 'paused' else 'archived' end, pgjobs.ago(coalesce(l.archived_at, l.paused_at), now)),
+    format('select * from pgjobs.%s_job(%L)', case when l.archived_at is null then 'resume' else 'unarchive' end, l.full_name)
+  from lines as l
+  where l.paused_at is not null or l.archived_at is not null
+  union all
+  select
+    'warning', 'job ' || j.full_name,
+    format('%s of %s tasks that ended in the last hour failed', r.failed, r.failed + r.completed),
+    format('select * from pgjobs.errors where job = %L', j.full_name)
+  from pgjobs.rates(now - interval '1 hour') as r
+  join pgjobs.jobs as j on j.id = r.job_id
+  where r.failed >= 10 and r.failed > r.completed;
+end
+$$;
+
+comment on function pgjobs.troubles_of_jobs is 'What is wrong with jobs. Example: select * from pgjobs.troubles_of_jobs(pgjobs.now())';
+
+-- What upkeep has left undone. A sweep every half minute leaves nothing for two.
+create function pgjobs.troubles_of_upkeep(now timestamptz)
+returns table (severity text, subject text, message text, advice text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+declare
+  v_late timestamptz := now - interval '2 minutes';
+begin
+  return query
+  select
+    'error', 'sweep', format('%s leases lapsed more than two minutes ago and were not ended', count(*)),
+    'select * from pgjobs.sweep()'
+  from pgjobs.leases as l
+  where l.until < v_late
+  having count(*) > 0
+  union all
+  select
+    'error', 'sweep',
+    format('%s workers are silent for longer than allowed and were not cleaned up', count(*)), 'select * from pgjobs.sweep()'
+  from pgjobs.workers as w
+  where w.last_heartbeat_at < v_late - (select s.worker_timeout from pgjobs.settings as s)
+  having count(*) > 0
+  union all
+  select
+    'error', 'sweep', format('Scheduled tasks are due for %s and not in line', pgjobs.ago(s.run_at, now)),
+    'select * from pgjobs.sweep(''scheduled'')'
+  from (select n.run_at from pgjobs.scheduled as n order by n.run_at limit 1) as s
+  where s.run_at < v_late
+  union all
+  select
+    'warning', 'task ' || l.task_id, format('Asked to stop %s ago, its holder does not heed it', pgjobs.ago(l.cancel_requested_at, now)),
+    format('select * from pgjobs.cancel_task(%s, force => true)', l.task_id)
+  from pgjobs.leases as l
+  where l.cancel_requested_at < now - interval '10 minutes';
+end
+$$;
+
+comment on function pgjobs.troubles_of_upkeep is
+  'What upkeep has left undone. Example: select * from pgjobs.troubles_of_upkeep(pgjobs.now())';
+
+-- What is wrong with the database under the queue.
+create function pgjobs.troubles_of_database()
+returns table (severity text, subject text, message text, advice text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+begin
+  return query
+  select
+    case when b.age > interval '1 hour' then 'error' else 'warning' end, b.kind || ' ' || b.name,
+    format('Holds back the removal of dead rows%s', coalesce(' for ' || pgjobs.short_duration(extract(epoch from b.age)::double precision), '')),
+    b.advice
+  from pgjobs.blockers() as b
+  where b.age > interval '10 minutes' or (b.age is null and b.held_back > 1000000)
+  union all
+  select
+    'warning', 'table ' || s.relation, format('%s of its rows are dead: %s', to_char(s.dead_share * 100, 'FM990%'), s.dead),
+    format('vacuum (analyze) pgjobs.%I', s.relation)
+  from pgjobs.storage() as s
+  where s.dead > 100000 and s.dead_share > 0.5
+  union all
+  select 'warning', 'table ' || c.relname, 'Autovacuum is switched off for it', format('alter table %s reset (autovacuum_enabled)', c.oid::regclass)
+  from pg_class as c
+  where c.relnamespace = to_regnamespace('pgjobs') and 'autovacuum_enabled=off' = any (replace(c.reloptions::text, 'false', 'off')::text[])
+  union all
+  select 'error', 'index ' || i.indexrelid::regclass, 'It is invalid and never used', format('reindex index concurrently %s', i.indexrelid::regclass)
+  from pg_index as i
+  join pg_class as c on c.oid = i.indexrelid
+  where c.relnamespace = to_regnamespace('pgjobs') and not i.indisvalid
+  union all
+  select
+    case when q.used > 0.5 then 'error' else 'warning' end, 'notifications',
+    format('The queue of notifications is %s full: a listening session does not read them', to_char(q.used * 100, 'FM990%')),
+    'select pid, application_name, xact_start from pg_stat_activity where state <> ''idle'' order by xact_start'
+  from (select pg_notification_queue_usage() as used) as q
+  where q.used > 0.1
+  union all
+  select 'error', 'server', format('%s is off: a crash can lose or damage tasks', s.name), format('alter system set %s = on', s.name)
+  from pg_settings as s
+  where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
+  union all
+  select 'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
+  from pg_settings as s
+  where s.name in ('autovacuum', 'track_counts') and s.setting = 'off';
+end
+$$;
+
+comment on function pgjobs.troubles_of_database is
+  'What is wrong with the database. Example: select * from pgjobs.troubles_of_database()';
