@@ -511,6 +511,18 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) IS 'Leases tasks in the generic manager''s words. Example: select id, lease_id, payload from pgjobs.acquire_generic_jobs(''chatbooks'', ''default'', ''me'', ''1 minute'')';
 
+CREATE FUNCTION pgjobs.short_duration(seconds double precision) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (seconds IS NULL) THEN NULL::text WHEN (seconds < (1)::double precision) THEN (round((seconds * (1000)::double precision)) || 'ms'::text) WHEN (seconds < (120)::double precision) THEN (round(seconds) || 's'::text) WHEN (seconds < (7200)::double precision) THEN (round((seconds / (60)::double precision)) || 'm'::text) WHEN (seconds < (172800)::double precision) THEN (round((seconds / (3600)::double precision)) || 'h'::text) ELSE (round((seconds / (86400)::double precision)) || 'd'::text) END;
+
+COMMENT ON FUNCTION pgjobs.short_duration(seconds double precision) IS 'A duration in a few characters. Example: select pgjobs.short_duration(4000)';
+
+CREATE FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with time zone) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN pgjobs.short_duration((abs(EXTRACT(epoch FROM (now - moment))))::double precision);
+
+COMMENT ON FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with time zone) IS 'How far a moment is away. Example: select pgjobs.ago(pgjobs.now() - interval ''1 hour'', pgjobs.now())';
+
 CREATE FUNCTION pgjobs.announce_claimed() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -879,6 +891,50 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) IS 'Delay after a failed attempt. Example: select pgjobs.backoff(1, 3, ''1 s'', ''1 h'', 0.25, null)';
+
+CREATE FUNCTION pgjobs.blockers() RETURNS TABLE(kind text, name text, pid integer, state text, since timestamp with time zone, age interval, held_back bigint, advice text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  with holders (kind, name, pid, state, since, horizon, advice) as (
+    select
+      'session', coalesce(nullif(a.application_name, ''), a.backend_type) || ' (' || coalesce(a.usename::text, '-') || ')',
+      a.pid, a.state, a.xact_start, case when age(a.backend_xmin) >= age(a.backend_xid) then a.backend_xmin
+        else coalesce(a.backend_xid, a.backend_xmin) end,
+      format('select pg_terminate_backend(%s)', a.pid)
+    from pg_stat_activity as a
+    where a.pid <> pg_backend_pid()
+      and (a.backend_xmin is not null or a.backend_xid is not null)
+      and a.backend_type not in ('walsender', 'autovacuum worker')
+    union all
+    select 'prepared transaction', p.gid, null, null, p.prepared, p.transaction, format('rollback prepared %L', p.gid)
+    from pg_prepared_xacts as p
+    union all
+    select
+      'standby', coalesce(nullif(r.application_name, ''), r.client_addr::text), r.pid, r.state, null, r.backend_xmin,
+      'Turn off hot_standby_feedback there, or end its long queries'
+    from pg_stat_replication as r
+    where r.backend_xmin is not null
+    union all
+    select
+      'replication slot', s.slot_name::text, s.active_pid, case when s.active then 'active' else 'inactive' end, null,
+      case when age(s.xmin) >= age(s.catalog_xmin) then s.xmin else coalesce(s.catalog_xmin, s.xmin) end,
+      format('select pg_drop_replication_slot(%L)', s.slot_name)
+    from pg_replication_slots as s
+    where s.xmin is not null or s.catalog_xmin is not null
+  )
+  select
+    h.kind, h.name, h.pid, h.state, h.since, clock_timestamp() - h.since, age(h.horizon)::bigint, h.advice
+  from holders as h
+  order by age(h.horizon) desc, h.since;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.blockers() IS 'Who keeps dead rows from being removed. Example: select kind, name, age, held_back, advice from pgjobs.blockers()';
 
 CREATE FUNCTION pgjobs.now() RETURNS timestamp with time zone
     LANGUAGE sql
@@ -1983,6 +2039,80 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) IS 'Creates an API token. Example: select token from pgjobs.create_token(''ada'', ''build server'', lifetime => ''90 days'')';
 
+CREATE FUNCTION pgjobs.depth_estimates(relation regclass) RETURNS TABLE(job_id integer, quantity bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select v.job_id, round(v.share * greatest(pg_stat_get_live_tuples(c.oid), c.reltuples))::bigint
+  from pg_class as c
+  join pg_namespace as n on n.oid = c.relnamespace
+  join pg_stats as s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'job_id'
+  cross join unnest(s.most_common_vals::text::integer[], s.most_common_freqs) as v (job_id, share)
+  where c.oid = depth_estimates.relation;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.depth_estimates(relation regclass) IS 'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''pgjobs.ready'')';
+
+CREATE FUNCTION pgjobs.depths(exactly integer DEFAULT 1000) RETURNS TABLE(job_id integer, waiting bigint, oldest_at timestamp with time zone, scheduled bigint, claimed bigint, running bigint, overdue bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_few integer := depths.exactly;
+begin
+  return query
+  with held as materialized (
+    select
+      l.job_id,
+      count(*) filter (where l.started_at is null) as claimed,
+      count(*) filter (where l.started_at is not null) as running,
+      count(*) filter (where l.until <= v_now) as overdue
+    from pgjobs.leases as l
+    group by l.job_id
+  ), counted as materialized (
+    select
+      j.id,
+      (select count(*) from (select from pgjobs.ready as r where r.job_id = j.id limit v_few + 1) as f) as due,
+      (select count(*) from (select from pgjobs.scheduled as s where s.job_id = j.id limit v_few + 1) as f) as later
+    from pgjobs.jobs as j
+    where j.deleted_at is null
+  ), due_about as materialized (
+    select e.job_id, e.quantity from pgjobs.depth_estimates('pgjobs.ready') as e
+  ), later_about as materialized (
+    select e.job_id, e.quantity from pgjobs.depth_estimates('pgjobs.scheduled') as e
+  )
+  select
+    c.id,
+    case when c.due <= v_few then c.due else greatest(c.due, (select e.quantity from due_about as e where e.job_id = c.id)) end,
+    case when c.due > 0 then (
+      select min(h.due_at)
+      from (select distinct a.priority from pgjobs.lanes as a where a.job_id = c.id) as l
+      cross join lateral (
+        select r.due_at from pgjobs.ready as r
+        where r.job_id = c.id and r.priority = l.priority
+        order by r.due_at
+        limit 1
+      ) as h
+    ) end,
+    case when c.later <= v_few then c.later else greatest(c.later, (select e.quantity from later_about as e where e.job_id = c.id)) end,
+    coalesce(h.claimed, 0), coalesce(h.running, 0), coalesce(h.overdue, 0)
+  from counted as c
+  left join held as h on h.job_id = c.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.depths(exactly integer) IS 'What each job has in line, in the schedule and in hand. Example: select * from pgjobs.depths()';
+
 CREATE FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2092,6 +2222,58 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) IS 'Puts a task in line. Example: see pgjobs.unignore_task, which found it ignored';
+
+CREATE FUNCTION pgjobs.error_pattern(message text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN "left"(btrim(regexp_replace(regexp_replace(regexp_replace(split_part(message, '
+'::text, 1), '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'::text, '*'::text, 'g'::text), '''[^'']*''|"[^"]*"'::text, '*'::text, 'g'::text), '0x[0-9a-fA-F]+|[0-9]+([.,:][0-9]+)*'::text, '#'::text, 'g'::text)), 200);
+
+COMMENT ON FUNCTION pgjobs.error_pattern(message text) IS 'An error without ids, numbers and quoted words. Example: select pgjobs.error_pattern(''timeout after 30 s on "db7"'')';
+
+CREATE FUNCTION pgjobs.error_fingerprint(error_kind text, message text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN "left"(md5(((COALESCE(error_kind, ''::text) || ':'::text) || pgjobs.error_pattern(message))), 12);
+
+COMMENT ON FUNCTION pgjobs.error_fingerprint(error_kind text, message text) IS 'What errors of one sort have in common. Example: select pgjobs.error_fingerprint(''timeout'', ''timeout after 30 s'')';
+
+CREATE FUNCTION pgjobs.errors(of_job text DEFAULT NULL::text) RETURNS TABLE(fingerprint text, job text, error_kind text, message text, last_hour bigint, last_day bigint, last_week bigint, last_at timestamp with time zone, last_task_id bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job integer := case when errors.of_job is not null then (pgjobs.find_job(errors.of_job)).id end;
+begin
+  return query
+  with known as (
+    select c.since, c.job_id, c.fingerprint, c.quantity, c.error_kind, c.message, c.last_at, c.last_task_id
+    from pgjobs.error_counts as c
+    where c.since > v_now - interval '7 days'
+    union all
+    -- What no sweep has counted yet, as far as it can be read in a moment.
+    select
+      u.at, u.job_id, pgjobs.error_fingerprint(u.error_kind, u.message), 1, u.error_kind,
+      left(split_part(u.message, E'\n', 1), 200), u.at, u.task_id
+    from pgjobs.uncounted_errors(1000) as u
+    where u.is_error
+  )
+  select
+    k.fingerprint, j.full_name, min(k.error_kind), (array_agg(k.message order by k.last_at desc))[1],
+    coalesce(sum(k.quantity) filter (where k.since > v_now - interval '1 hour'), 0)::bigint,
+    coalesce(sum(k.quantity) filter (where k.since > v_now - interval '1 day'), 0)::bigint,
+    sum(k.quantity)::bigint, max(k.last_at), (array_agg(k.last_task_id order by k.last_at desc))[1]
+  from known as k
+  join pgjobs.jobs as j on j.id = k.job_id
+  where v_job is null or k.job_id = v_job
+  group by k.fingerprint, j.full_name
+  order by 6 desc, 7 desc, k.fingerprint
+  limit 500;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.errors(of_job text) IS 'Failed attempts by fingerprint. Example: select last_hour, last_day, job, message from pgjobs.errors()';
 
 CREATE TABLE pgjobs.events (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -2210,6 +2392,34 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) IS 'Ends attempts with an error. Example: select * from pgjobs.fail_tasks(array[42], array[''<token>''::uuid], array[''no route to host''], array[''network''])';
+
+CREATE FUNCTION pgjobs.failed() RETURNS TABLE(task_id bigint, job text, room text, ended_at timestamp with time zone, attempt smallint, max_attempts smallint, error_kind text, error text, worker_id uuid, holder text, owner text, task_uuid uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  select
+    o.task_id, j.full_name, t.room, o.ended_at, o.attempt, t.max_attempts, o.error_kind,
+    left(split_part(o.error, E'\n', 1), 200), o.worker_id, o.holder, t.owner, pgjobs.task_uuid(o.task_id)
+  from (
+    select f.* from pgjobs.outcomes as f
+    where f.status = 'failed' and f.status <> 'completed'
+    order by f.task_id desc
+    limit 500
+  ) as o
+  join pgjobs.tasks as t on t.id = o.task_id
+  join pgjobs.jobs as j on j.id = o.job_id
+  order by o.task_id desc;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.failed() IS 'The newest failed tasks. Example: select task_id, job, error from pgjobs.failed() limit 20';
 
 CREATE FUNCTION pgjobs.feed_snapshot() RETURNS pg_snapshot
     LANGUAGE plpgsql STABLE
@@ -2335,6 +2545,30 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.find_worker(worker_id uuid, actor text, is_superuser boolean) IS 'A registered worker. Example: select pgjobs.find_worker(''00000000-0000-0000-0000-000000000000'')';
+
+CREATE FUNCTION pgjobs.findings() RETURNS TABLE(severity text, subject text, message text, advice text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select f.severity, f.subject, f.message, f.advice
+  from (
+    select u.* from pgjobs.troubles_of_upkeep(v_now) as u
+    union all
+    select j.* from pgjobs.troubles_of_jobs(v_now) as j
+    union all
+    select d.* from pgjobs.troubles_of_database() as d
+  ) as f
+  order by array_position(array['error', 'warning', 'info'], f.severity), f.subject, f.message;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.findings() IS 'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings()';
 
 CREATE FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -2525,6 +2759,23 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) IS 'One task with payload and result. Example: select status, payload, result from pgjobs.get_task(42)';
 
+CREATE FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return exists (select from pgjobs.waiting_marks as m where has_holders.job_id = any (m.job_ids))
+    or exists (select from pgjobs.leases as l where l.job_id = has_holders.job_id and l.worker_id is null)
+    or exists (
+      select from pgjobs.rollups as r
+      where r.minute > has_holders.now - interval '10 minutes' and r.job_id = has_holders.job_id
+        and r.measure in ('completed', 'failed')
+    );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) IS 'Whether somebody who is not registered takes tasks of a job. Example: select pgjobs.has_holders(1, pgjobs.now())';
+
 CREATE FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2583,6 +2834,34 @@ CREATE FUNCTION pgjobs.histogram_bucket(seconds double precision) RETURNS smalli
 
 COMMENT ON FUNCTION pgjobs.histogram_bucket(seconds double precision) IS 'The bucket of a duration, from 0. Example: select pgjobs.histogram_bucket(0.2)';
 
+CREATE FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) RETURNS double precision
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_bounds double precision[] := pgjobs.histogram_bounds();
+  v_total double precision := 0;
+  v_below double precision := 0;
+  v_lower double precision;
+begin
+  for v_place in 1..coalesce(cardinality(quantities), 0) loop
+    v_total := v_total + quantities[v_place];
+  end loop;
+  for v_place in 1..coalesce(cardinality(quantities), 0) loop
+    if v_below + quantities[v_place] >= share * v_total and quantities[v_place] > 0 then
+      v_lower := coalesce(v_bounds[buckets[v_place]], 0);
+      -- Whatever took longer than the last bound counts as that.
+      return v_lower + (share * v_total - v_below) / quantities[v_place]
+        * (coalesce(v_bounds[buckets[v_place] + 1], v_lower) - v_lower);
+    end if;
+    v_below := v_below + quantities[v_place];
+  end loop;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) IS 'A percentile, in seconds, from counted buckets. Example: select pgjobs.histogram_percentile(array[0, 4]::smallint[], array[90, 10], 0.95)';
+
 CREATE FUNCTION pgjobs.ignore_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2631,11 +2910,62 @@ CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS bool
 
 COMMENT ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) IS 'Whether an attempt was failed by its holder. Example: select pgjobs.is_own_failure(''failed'', ''network'')';
 
+CREATE FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return exists (
+    select from pgjobs.worker_jobs as l
+    join pgjobs.workers as w on w.id = l.worker_id
+    where l.job_id = is_served.job_id
+      and w.last_heartbeat_at >= is_served.now - (select s.worker_timeout from pgjobs.settings as s)
+  ) or pgjobs.has_holders(is_served.job_id, is_served.now);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) IS 'Whether somebody takes tasks of a job. Example: select pgjobs.is_served(1, pgjobs.now())';
+
 CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     RETURN ((room = ANY (ARRAY[from_room, '@global'::text])) OR ((room = '@internal'::text) AND (from_room <> '@global'::text)));
 
 COMMENT ON FUNCTION pgjobs.is_visible(room text, from_room text) IS 'Whether a room''s jobs are visible from another. Example: select pgjobs.is_visible(''@global'', ''lab-7'')';
+
+CREATE FUNCTION pgjobs.jobs_status() RETURNS TABLE(job text, state text, workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision, job_id integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select
+    j.full_name,
+    case
+      when j.archived_at is not null then 'archived'
+      when j.paused_at is not null then 'paused'
+      else 'open'
+    end,
+    (
+      select count(*)::integer
+      from pgjobs.worker_jobs as l
+      join pgjobs.workers as w on w.id = l.worker_id
+      where l.job_id = j.id and w.last_heartbeat_at >= v_now - (select s.worker_timeout from pgjobs.settings as s)
+    ),
+    d.waiting, greatest(v_now - d.oldest_at, interval '0'), d.scheduled, d.claimed, d.running, d.overdue,
+    coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
+    h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
+  from pgjobs.jobs as j
+  join pgjobs.depths() as d on d.job_id = j.id
+  left join pgjobs.rates(v_now - interval '1 hour') as h on h.job_id = j.id
+  order by j.full_name;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.jobs_status() IS 'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status()';
 
 CREATE FUNCTION pgjobs.jobs_to_list(room text, job text, status text) RETURNS integer[]
     LANGUAGE plpgsql STABLE
@@ -2927,46 +3257,9 @@ CREATE FUNCTION pgjobs.list_metrics() RETURNS TABLE(domain text, queue text, job
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
     AS $$
-#variable_conflict use_column
-declare
-  v_now timestamptz := pgjobs.now();
 begin
-  perform pgjobs.sweep_rollups(v_now, 2000);
-  return query
-  with numbers (job_id, measure, up_to, quantity, seconds) as (
-    select j.id, m.measure, null::double precision, 0::bigint, 0::double precision
-    from pgjobs.jobs as j
-    cross join unnest(array[
-      'queued', 'backlog', 'processing', 'stale_processing', 'completed', 'failed', 'cancelled', 'retried'
-    ]) as m (measure)
-    where j.deleted_at is null
-    union all
-    select r.job_id, m.measure, null, count(*), 0
-    from pgjobs.ready as r
-    cross join (values ('queued'), ('backlog')) as m (measure)
-    group by r.job_id, m.measure
-    union all
-    select s.job_id, 'queued', null, count(*), 0 from pgjobs.scheduled as s group by s.job_id
-    union all
-    select s.job_id, 'backlog', null, count(*), 0 from pgjobs.scheduled as s where s.run_at <= v_now group by s.job_id
-    union all
-    select l.job_id, 'processing', null, count(*), 0 from pgjobs.leases as l group by l.job_id
-    union all
-    select l.job_id, 'stale_processing', null, count(*), 0 from pgjobs.leases as l where l.until <= v_now group by l.job_id
-    union all
-    select
-      r.job_id, r.measure,
-      case when r.measure in ('duration', 'latency')
-        then coalesce((pgjobs.histogram_bounds())[r.bucket + 1], 'Infinity') end,
-      r.quantity, r.seconds
-    from pgjobs.rollups as r
-    where r.minute = '-infinity'
-  )
-  select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
-  from numbers as n
-  join pgjobs.jobs as j on j.id = n.job_id
-  group by j.room, j.category, j.name, n.measure, n.up_to
-  order by j.room, j.category, j.name, n.measure, n.up_to;
+  perform pgjobs.sweep_rollups(pgjobs.now(), 2000);
+  return query select m.* from pgjobs.metrics() as m;
 end
 $$;
 
@@ -3155,8 +3448,8 @@ declare
     mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
   );
 begin
-  delete from pgjobs.waiting as w where w.id = mark_waiting.previous;
-  insert into pgjobs.waiting (job_ids, since) values (v_jobs, v_now) returning id into mark;
+  delete from pgjobs.waiting_marks as w where w.id = mark_waiting.previous;
+  insert into pgjobs.waiting_marks (job_ids, since) values (v_jobs, v_now) returning id into mark;
   next_due_at := (
     select min(s.run_at)
     from (select c.run_at, c.job_id from pgjobs.scheduled as c order by c.run_at limit 1000) as s
@@ -3167,6 +3460,47 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) IS 'Asks for a wake-up. Example: listen "pgjobs.wake"; select * from pgjobs.mark_waiting(job_ids => array[1])';
+
+CREATE FUNCTION pgjobs.metrics() RETURNS TABLE(domain text, queue text, job_type text, measure text, up_to double precision, quantity bigint, seconds double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  with due as (
+    select s.job_id, count(*) as quantity
+    from (select p.job_id from pgjobs.scheduled as p where p.run_at <= v_now order by p.run_at limit 10000) as s
+    group by s.job_id
+  ), numbers (job_id, measure, up_to, quantity, seconds) as (
+    select d.job_id, m.measure, null::double precision, m.quantity, 0::double precision
+    from pgjobs.depths() as d
+    left join due as p on p.job_id = d.job_id
+    cross join lateral (values
+      ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
+      ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
+    ) as m (measure, quantity)
+    union all
+    select
+      r.job_id, r.measure,
+      case when r.measure in ('duration', 'latency')
+        then coalesce((pgjobs.histogram_bounds())[r.bucket + 1], 'Infinity') end,
+      r.quantity, r.seconds
+    from pgjobs.rollups as r
+    where r.minute = '-infinity'
+  )
+  select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
+  from numbers as n
+  join pgjobs.jobs as j on j.id = n.job_id
+  group by j.room, j.category, j.name, n.measure, n.up_to
+  order by j.room, j.category, j.name, n.measure, n.up_to;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.metrics() IS 'The numbers of every job. Example: select domain, queue, job_type, quantity from pgjobs.metrics() where measure = ''backlog''';
 
 CREATE FUNCTION pgjobs.micros(moment timestamp with time zone) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -3485,6 +3819,53 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) IS 'Signs a user in. Example: select session from pgjobs.open_session(token => ''pgj_…'')';
 
+CREATE FUNCTION pgjobs.overview() RETURNS TABLE(at timestamp with time zone, jobs integer, paused_jobs integer, workers integer, silent_workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, ignored bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, completed_per_minute double precision, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  with known as (
+    select
+      count(*) filter (where j.deleted_at is null and j.archived_at is null)::integer as jobs,
+      count(*) filter (where j.deleted_at is null and j.paused_at is not null)::integer as paused
+    from pgjobs.jobs as j
+  ), staff as (
+    select
+      count(*)::integer as workers,
+      count(*) filter (where w.last_heartbeat_at < v_now - s.worker_timeout)::integer as silent
+    from pgjobs.workers as w
+    cross join pgjobs.settings as s
+  ), lines as (
+    select
+      coalesce(sum(d.waiting), 0)::bigint as waiting, min(d.oldest_at) as oldest_at,
+      coalesce(sum(d.scheduled), 0)::bigint as scheduled, coalesce(sum(d.claimed), 0)::bigint as claimed,
+      coalesce(sum(d.running), 0)::bigint as running, coalesce(sum(d.overdue), 0)::bigint as overdue
+    from pgjobs.depths() as d
+  ), put_aside as (
+    select count(*) as quantity from (select from pgjobs.ignored limit 10000) as i
+  )
+  select
+    v_now, k.jobs, k.paused, f.workers, f.silent, l.waiting, greatest(v_now - l.oldest_at, interval '0'), l.scheduled,
+    l.claimed, l.running, l.overdue, i.quantity, coalesce(h.completed, 0), coalesce(h.failed, 0),
+    coalesce(h.cancelled, 0), coalesce(h.retried, 0), coalesce(m.completed, 0) / 5.0::double precision,
+    h.wait_p50, h.wait_p95, h.run_p50, h.run_p95
+  from known as k
+  cross join staff as f
+  cross join lines as l
+  cross join put_aside as i
+  left join pgjobs.rates(v_now - interval '1 hour', by_job => false) as h on true
+  -- The present minute is not over, and sweeps come every half minute.
+  left join pgjobs.rates(v_now - interval '5 minutes', by_job => false) as m on true;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.overview() IS 'The queue in one row. Example: select * from pgjobs.overview()';
+
 CREATE FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) RETURNS SETOF bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3590,6 +3971,39 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer) IS 'Moves due tasks from scheduled to ready. Example: select pgjobs.promote_due(pgjobs.now())';
 
+CREATE FUNCTION pgjobs.providers_status() RETURNS TABLE(provider text, content_type text, owner text, worker_id uuid, worker text, is_alive boolean, heartbeat_age interval, kept bigint, in_flight bigint, created_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+begin
+  return query
+  with kept as (
+    select split_part(r.key, ':', 2) as provider_id, count(*) as quantity
+    from (select a.key from pgjobs.reads as a where a.expires_at > v_now limit 10000) as r
+    group by 1
+  ), asked as (
+    select split_part(f.key, ':', 2) as provider_id, count(*) as quantity
+    from (select a.key from pgjobs.reads_in_flight as a where a.expires_at > v_now limit 10000) as f
+    group by 1
+  )
+  select
+    p.full_name, p.content_type, p.owner, p.worker_id, w.name, w.last_heartbeat_at >= v_alive,
+    greatest(v_now - w.last_heartbeat_at, interval '0'), coalesce(k.quantity, 0), coalesce(a.quantity, 0), p.created_at
+  from pgjobs.providers as p
+  join pgjobs.workers as w on w.id = p.worker_id
+  left join kept as k on k.provider_id = p.id::text
+  left join asked as a on a.provider_id = p.id::text
+  order by p.full_name;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.providers_status() IS 'Registered providers and their answers. Example: select provider, is_alive, kept, in_flight from pgjobs.providers_status()';
+
 CREATE FUNCTION pgjobs.prune_tasks(of_status text DEFAULT NULL::text, older_than interval DEFAULT NULL::interval, of_job text DEFAULT NULL::text, batch integer DEFAULT 1000, dry_run boolean DEFAULT false, in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, ended_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3691,6 +4105,44 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) IS 'Places in line of a page of tasks. Example: select * from pgjobs.queue_positions(array[41, 42])';
+
+CREATE FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer DEFAULT NULL::integer, by_job boolean DEFAULT true) RETURNS TABLE(job_id integer, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  return query
+  with counted as (
+    select case when rates.by_job then r.job_id else 0 end as job_id, r.measure, r.bucket, sum(r.quantity)::bigint as quantity
+    from pgjobs.rollups as r
+    where r.minute >= date_trunc('minute', rates.since) and (rates.of_job is null or r.job_id = rates.of_job)
+    group by 1, r.measure, r.bucket
+  ), gathered as (
+    select
+      c.job_id,
+      coalesce(sum(c.quantity) filter (where c.measure = 'completed'), 0)::bigint as completed,
+      coalesce(sum(c.quantity) filter (where c.measure = 'failed'), 0)::bigint as failed,
+      coalesce(sum(c.quantity) filter (where c.measure = 'cancelled'), 0)::bigint as cancelled,
+      coalesce(sum(c.quantity) filter (where c.measure = 'retried'), 0)::bigint as retried,
+      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'latency') as waits,
+      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'latency') as waited,
+      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'duration') as runs,
+      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'duration') as ran
+    from counted as c
+    group by c.job_id
+  )
+  select
+    g.job_id, g.completed, g.failed, g.cancelled, g.retried,
+    pgjobs.histogram_percentile(g.waits, g.waited, 0.5), pgjobs.histogram_percentile(g.waits, g.waited, 0.95),
+    pgjobs.histogram_percentile(g.runs, g.ran, 0.5), pgjobs.histogram_percentile(g.runs, g.ran, 0.95)
+  from gathered as g;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) IS 'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
 
 CREATE FUNCTION pgjobs.redact(message text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -4250,6 +4702,64 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.revoke_token(token_id uuid) IS 'Takes a token back. Example: select * from pgjobs.revoke_token(''<token id>'')';
 
+CREATE FUNCTION pgjobs.running() RETURNS TABLE(task_id bigint, job text, room text, status text, phase text, attempt smallint, max_attempts smallint, worker text, held_for interval, claimed_at timestamp with time zone, started_at timestamp with time zone, until timestamp with time zone, progress jsonb, cancel_requested_at timestamp with time zone, worker_id uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select
+    l.task_id, j.full_name, t.room, case when l.started_at is null then 'claimed' else 'running' end,
+    case when l.until <= v_now then 'overdue' end, l.attempt, t.max_attempts,
+    coalesce(l.holder, w.name, l.worker_id::text), greatest(v_now - l.claimed_at, interval '0'), l.claimed_at,
+    l.started_at, l.until, l.progress, l.cancel_requested_at, l.worker_id
+  from (select h.* from pgjobs.leases as h order by h.claimed_at, h.task_id limit 500) as l
+  join pgjobs.tasks as t on t.id = l.task_id
+  join pgjobs.jobs as j on j.id = l.job_id
+  left join pgjobs.workers as w on w.id = l.worker_id
+  order by l.claimed_at, l.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.running() IS 'Tasks in somebody''s hands. Example: select task_id, job, worker, held_for, progress from pgjobs.running()';
+
+CREATE FUNCTION pgjobs.scheduled_tasks() RETURNS TABLE(run_at timestamp with time zone, due_in interval, task_id bigint, job text, room text, phase text, priority smallint, attempt smallint, max_attempts smallint, error_kind text, error text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select
+    s.run_at, s.run_at - v_now, s.task_id, j.full_name, t.room,
+    case
+      when s.error is null then 'scheduled'
+      when s.error_kind in ('auth', 'config') then 'blocked'
+      else 'retrying'
+    end,
+    s.priority, s.attempt, t.max_attempts, s.error_kind, left(split_part(s.error, E'\n', 1), 200)
+  from (select n.* from pgjobs.scheduled as n order by n.run_at limit 500) as s
+  join pgjobs.tasks as t on t.id = s.task_id
+  join pgjobs.jobs as j on j.id = s.job_id
+  order by s.run_at, s.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.scheduled_tasks() IS 'The next tasks that become due. Example: select run_at, task_id, job, phase, error from pgjobs.scheduled_tasks()';
+
 CREATE FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean DEFAULT true, backoff_base interval DEFAULT '00:00:01'::interval, backoff_cap interval DEFAULT '01:00:00'::interval, jitter_share real DEFAULT 0.25, jitter_cap interval DEFAULT NULL::interval) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4370,6 +4880,27 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) IS 'Says that work has begun. Example: select * from pgjobs.start_tasks(array[42], array[''<token>''::uuid])';
 
+CREATE FUNCTION pgjobs.storage() RETURNS TABLE(relation text, live bigint, dead bigint, dead_share double precision, table_bytes bigint, index_bytes bigint, total_bytes bigint, hot_share double precision, last_vacuum_at timestamp with time zone, last_analyze_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+  return query
+  select
+    s.relname::text, s.n_live_tup, s.n_dead_tup,
+    round(s.n_dead_tup::numeric / nullif(s.n_live_tup + s.n_dead_tup, 0), 3)::double precision,
+    pg_table_size(s.relid), pg_indexes_size(s.relid), pg_total_relation_size(s.relid),
+    round(s.n_tup_hot_upd::numeric / nullif(s.n_tup_upd, 0), 3)::double precision,
+    greatest(s.last_vacuum, s.last_autovacuum), greatest(s.last_analyze, s.last_autoanalyze)
+  from pg_stat_user_tables as s
+  where s.schemaname = 'pgjobs'
+  order by pg_total_relation_size(s.relid) desc, s.relname;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.storage() IS 'The health of every table. Example: select relation, live, dead, pg_size_pretty(total_bytes) from pgjobs.storage()';
+
 CREATE FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) RETURNS TABLE(expires_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4390,6 +4921,77 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) IS 'Keeps an answer. Example: select expires_at from pgjobs.store_read(''<key>'', ''\x00'', ''5 minutes'')';
+
+CREATE FUNCTION pgjobs.stuck() RETURNS TABLE(task_id bigint, job text, problem text, since timestamp with time zone, advice text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+begin
+  return query
+  with found (task_id, job_id, problem, since, advice) as (
+    (
+      select
+        l.task_id, l.job_id,
+        case
+          when l.until <= v_now then 'its lease has lapsed'
+          when w.id is null then 'its worker is gone'
+          when w.last_heartbeat_at < v_alive then 'its worker is silent'
+          else 'its worker does not heed the cancellation'
+        end,
+        case
+          when l.until <= v_now then l.until
+          when w.id is null or w.last_heartbeat_at < v_alive then coalesce(w.last_heartbeat_at, l.claimed_at)
+          else l.cancel_requested_at
+        end,
+        case
+          when l.until <= v_now then 'select * from pgjobs.sweep(''leases'')'
+          when w.id is null or w.last_heartbeat_at < v_alive then 'select * from pgjobs.sweep()'
+          else format('select * from pgjobs.cancel_task(%s, force => true)', l.task_id)
+        end
+      from pgjobs.leases as l
+      left join pgjobs.workers as w on w.id = l.worker_id
+      where l.until <= v_now
+        or (l.worker_id is not null and (w.id is null or w.last_heartbeat_at < v_alive))
+        or l.cancel_requested_at < v_now - interval '1 minute'
+      limit 500
+    )
+    union all
+    (
+      select s.task_id, s.job_id, 'it is due and nobody moves it into line', s.run_at, 'select * from pgjobs.sweep(''scheduled'')'
+      from pgjobs.scheduled as s
+      where s.run_at < v_now - interval '1 minute'
+      order by s.run_at
+      limit 100
+    )
+    union all
+    select r.task_id, j.id, 'nobody serves its job', r.due_at, format('select * from pgjobs.why(%s)', r.task_id)
+    from pgjobs.jobs as j
+    cross join lateral (select distinct a.priority from pgjobs.lanes as a where a.job_id = j.id) as a
+    cross join lateral (
+      select c.task_id, c.due_at from pgjobs.ready as c
+      where c.job_id = j.id and c.priority = a.priority
+      order by c.due_at, c.task_id
+      limit 1
+    ) as r
+    where j.deleted_at is null and j.archived_at is null and j.paused_at is null
+      and r.due_at < v_now - interval '1 minute'
+      and not pgjobs.is_served(j.id, v_now)
+  )
+  select f.task_id, j.full_name, f.problem, f.since, f.advice
+  from found as f
+  join pgjobs.jobs as j on j.id = f.job_id
+  order by f.since, f.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.stuck() IS 'Tasks that should have moved. Example: select task_id, job, problem, advice from pgjobs.stuck()';
 
 CREATE FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb DEFAULT '{}'::jsonb, idempotency_key text DEFAULT NULL::text, require_workers boolean DEFAULT false, cross_room boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.task_answer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4511,7 +5113,7 @@ CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT
     AS $$
 declare
   v_now timestamptz := pgjobs.now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'retention'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -4526,8 +5128,9 @@ begin
         when 'internal' then pgjobs.sweep_internal(v_now, batch)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
-        -- One batch size for all steps: a noted ending costs a hundredth of a lease.
+        -- One batch size for all steps: to count costs a hundredth of a lease.
         when 'rollups' then pgjobs.sweep_rollups(v_now, batch * 100)
+        when 'errors' then pgjobs.sweep_errors(v_now, batch * 100)
         when 'retention' then pgjobs.sweep_retention(v_now, batch)
       end;
     exception when others then
@@ -4540,6 +5143,57 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.sweep(step text, batch integer) IS 'One pass of upkeep. Example: select * from pgjobs.sweep()';
+
+CREATE FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_upto pg_snapshot := pgjobs.feed_snapshot();
+  v_read record;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('pgjobs.errors', 0)) then
+    return 0;
+  end if;
+  -- A dump restored into another cluster has seen other transactions.
+  update pgjobs.error_cursor as c
+  set since = v_upto, upto = null, after_xid = '0', after_id = 0
+  where pg_snapshot_xmax(c.since) > pg_snapshot_xmax(v_upto);
+  update pgjobs.error_cursor as c set upto = v_upto where c.upto is null;
+  with seen as materialized (
+    select u.* from pgjobs.uncounted_errors(sweep_errors.batch) as u
+  ), counted as (
+    insert into pgjobs.error_counts as c (since, job_id, fingerprint, quantity, error_kind, message, last_at, last_task_id)
+    select
+      date_bin('5 minutes', s.at, 'epoch'), s.job_id, pgjobs.error_fingerprint(s.error_kind, s.message), count(*),
+      min(s.error_kind), left(split_part((array_agg(s.message order by s.at desc))[1], E'\n', 1), 200), max(s.at),
+      (array_agg(s.task_id order by s.at desc))[1]
+    from seen as s
+    where s.is_error
+    group by 1, 2, 3
+    on conflict (since, job_id, fingerprint) do update
+    set
+      quantity = c.quantity + excluded.quantity,
+      message = excluded.message,
+      last_at = greatest(c.last_at, excluded.last_at),
+      last_task_id = excluded.last_task_id
+  )
+  select
+    count(*) as quantity, count(*) filter (where s.is_error) as errors,
+    (array_agg(s.xid order by s.xid desc))[1] as xid, (array_agg(s.id order by s.xid desc, s.id desc))[1] as id
+  into v_read
+  from seen as s;
+  if v_read.quantity < sweep_errors.batch then
+    update pgjobs.error_cursor as c set since = c.upto, upto = null, after_xid = '0', after_id = 0;
+  else
+    update pgjobs.error_cursor as c set after_xid = v_read.xid, after_id = v_read.id;
+  end if;
+  delete from pgjobs.error_counts as c where c.since < sweep_errors.now - interval '7 days';
+  return v_read.errors;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) IS 'Counts failed attempts by fingerprint. Example: select pgjobs.sweep_errors(pgjobs.now(), 10000)';
 
 CREATE FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) RETURNS integer
     LANGUAGE plpgsql
@@ -4644,7 +5298,7 @@ begin
   delete from pgjobs.lanes as l
   using pgjobs.lanes as other
   where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
-  delete from pgjobs.waiting as w where w.since < sweep_retention.now - interval '10 minutes';
+  delete from pgjobs.waiting_marks as w where w.since < sweep_retention.now - interval '10 minutes';
   delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
   return v_pruned;
 end
@@ -4819,6 +5473,96 @@ CREATE FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) RETURNS bigint
 
 COMMENT ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) IS 'What hides a task''s number in its public id. Example: select pgjobs.task_mask(''\x00'', ''\x00'')';
 
+CREATE FUNCTION pgjobs.throughput(of_job text DEFAULT NULL::text, since interval DEFAULT '01:00:00'::interval, step interval DEFAULT '00:01:00'::interval) RETURNS TABLE(at timestamp with time zone, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job integer := case when throughput.of_job is not null then (pgjobs.find_job(throughput.of_job)).id end;
+  v_first timestamptz;
+begin
+  if throughput.step is null or throughput.step < interval '1 minute' or throughput.since is null
+    or throughput.since <= interval '0' or throughput.since > 1500 * throughput.step
+  then
+    perform pgjobs.refuse('validation-error', 'step must be a minute or more, and since at most 1500 steps');
+  end if;
+  v_first := date_bin(throughput.step, v_now - throughput.since, 'epoch');
+  return query
+  with counted as (
+    select date_bin(throughput.step, r.minute, 'epoch') as start, r.measure, r.bucket, sum(r.quantity)::bigint as quantity
+    from pgjobs.rollups as r
+    where r.minute >= v_first and (v_job is null or r.job_id = v_job)
+    group by 1, 2, 3
+  ), gathered as (
+    select
+      c.start,
+      sum(c.quantity) filter (where c.measure = 'completed')::bigint as completed,
+      sum(c.quantity) filter (where c.measure = 'failed')::bigint as failed,
+      sum(c.quantity) filter (where c.measure = 'cancelled')::bigint as cancelled,
+      sum(c.quantity) filter (where c.measure = 'retried')::bigint as retried,
+      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'latency') as waits,
+      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'latency') as waited,
+      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'duration') as runs,
+      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'duration') as ran
+    from counted as c
+    group by c.start
+  )
+  select
+    s.start, coalesce(g.completed, 0), coalesce(g.failed, 0), coalesce(g.cancelled, 0), coalesce(g.retried, 0),
+    pgjobs.histogram_percentile(g.waits, g.waited, 0.5), pgjobs.histogram_percentile(g.waits, g.waited, 0.95),
+    pgjobs.histogram_percentile(g.runs, g.ran, 0.5), pgjobs.histogram_percentile(g.runs, g.ran, 0.95)
+  from generate_series(v_first, v_now, throughput.step) as s (start)
+  left join gathered as g on g.start = s.start
+  order by s.start;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) IS 'What ended in each minute. Example: select * from pgjobs.throughput(since => ''1 day'', step => ''1 hour'')';
+
+CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, workers integer, due bigint, oldest text, later bigint, held bigint, done double precision, failed double precision, retried double precision, wait text, run text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+begin
+  return query
+  select
+    case when length(j.full_name) > 36 then left(j.full_name, 12) || '…' || right(j.full_name, 23) else j.full_name end,
+    case
+      when j.archived_at is not null then 'archived'
+      when j.paused_at is not null then 'paused'
+      when d.overdue > 0 then 'overdue'
+      when d.waiting > 0 and w.alive = 0 then 'unserved'
+      when d.waiting + d.claimed + d.running > 0 then 'busy'
+      else 'idle'
+    end,
+    w.alive, d.waiting, pgjobs.short_duration(extract(epoch from greatest(v_now - d.oldest_at, interval '0'))::double precision),
+    d.scheduled, d.claimed + d.running, coalesce(m.completed, 0) / 5.0::double precision,
+    coalesce(m.failed, 0) / 5.0::double precision, coalesce(m.retried, 0) / 5.0::double precision,
+    pgjobs.short_duration(m.wait_p95), pgjobs.short_duration(m.run_p95)
+  from pgjobs.jobs as j
+  join pgjobs.depths() as d on d.job_id = j.id
+  cross join lateral (
+    select count(*)::integer as alive
+    from pgjobs.worker_jobs as l
+    join pgjobs.workers as k on k.id = l.worker_id
+    where l.job_id = j.id and k.last_heartbeat_at >= v_alive
+  ) as w
+  left join pgjobs.rates(v_now - interval '5 minutes') as m on m.job_id = j.id
+  order by d.claimed + d.running desc, d.waiting desc, coalesce(m.completed, 0) desc, j.full_name
+  limit 40;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.top() IS 'The busiest jobs on a narrow screen. Example: select * from pgjobs.top()';
+
 CREATE FUNCTION pgjobs.track_tasks(task_ids bigint[]) RETURNS TABLE(id bigint, phase text, created_at timestamp with time zone, started_at timestamp with time zone, status text, error text, queue_position integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4843,6 +5587,134 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) IS 'How some tasks stand now. Example: select id, status, queue_position from pgjobs.track_tasks(array[41, 42])';
 
+CREATE FUNCTION pgjobs.troubles_of_database() RETURNS TABLE(severity text, subject text, message text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+  return query
+  select
+    case when b.age > interval '1 hour' then 'error' else 'warning' end, b.kind || ' ' || b.name,
+    format('Holds back the removal of dead rows%s', coalesce(' for ' || pgjobs.short_duration(extract(epoch from b.age)::double precision), '')),
+    b.advice
+  from pgjobs.blockers() as b
+  where b.age > interval '10 minutes' or (b.age is null and b.held_back > 1000000)
+  union all
+  select
+    'warning', 'table ' || s.relation, format('%s of its rows are dead: %s', to_char(s.dead_share * 100, 'FM990%'), s.dead),
+    format('vacuum (analyze) pgjobs.%I', s.relation)
+  from pgjobs.storage() as s
+  where s.dead > 100000 and s.dead_share > 0.5
+  union all
+  select 'warning', 'table ' || c.relname, 'Autovacuum is switched off for it', format('alter table %s reset (autovacuum_enabled)', c.oid::regclass)
+  from pg_class as c
+  where c.relnamespace = to_regnamespace('pgjobs') and 'autovacuum_enabled=off' = any (replace(c.reloptions::text, 'false', 'off')::text[])
+  union all
+  select 'error', 'index ' || i.indexrelid::regclass, 'It is invalid and never used', format('reindex index concurrently %s', i.indexrelid::regclass)
+  from pg_index as i
+  join pg_class as c on c.oid = i.indexrelid
+  where c.relnamespace = to_regnamespace('pgjobs') and not i.indisvalid
+  union all
+  select
+    case when q.used > 0.5 then 'error' else 'warning' end, 'notifications',
+    format('The queue of notifications is %s full: a listening session does not read them', to_char(q.used * 100, 'FM990%')),
+    'select pid, application_name, xact_start from pg_stat_activity where state <> ''idle'' order by xact_start'
+  from (select pg_notification_queue_usage() as used) as q
+  where q.used > 0.1
+  union all
+  select 'error', 'server', format('%s is off: a crash can lose or damage tasks', s.name), format('alter system set %s = on', s.name)
+  from pg_settings as s
+  where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
+  union all
+  select 'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
+  from pg_settings as s
+  where s.name in ('autovacuum', 'track_counts') and s.setting = 'off';
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.troubles_of_database() IS 'What is wrong with the database. Example: select * from pgjobs.troubles_of_database()';
+
+CREATE FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) RETURNS TABLE(severity text, subject text, message text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+  return query
+  with lines as materialized (
+    select j.id, j.full_name, j.paused_at, j.archived_at, d.waiting, d.oldest_at
+    from pgjobs.depths() as d
+    join pgjobs.jobs as j on j.id = d.job_id
+    where d.waiting > 0
+  )
+  select
+    'warning', 'job ' || l.full_name,
+    format('%s tasks wait, the oldest for %s, and nobody serves the job', l.waiting, pgjobs.ago(l.oldest_at, now)),
+    format('select * from pgjobs.waiting where job = %L', l.full_name)
+  from lines as l
+  where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
+    and not pgjobs.is_served(l.id, now)
+  union all
+  select
+    'info', 'job ' || l.full_name,
+    format('%s tasks wait; the job was %s %s ago', l.waiting,
+      case when l.archived_at is null then 'paused' else 'archived' end, pgjobs.ago(coalesce(l.archived_at, l.paused_at), now)),
+    format('select * from pgjobs.%s_job(%L)', case when l.archived_at is null then 'resume' else 'unarchive' end, l.full_name)
+  from lines as l
+  where l.paused_at is not null or l.archived_at is not null
+  union all
+  select
+    'warning', 'job ' || j.full_name,
+    format('%s of %s tasks that ended in the last hour failed', r.failed, r.failed + r.completed),
+    format('select * from pgjobs.errors where job = %L', j.full_name)
+  from pgjobs.rates(now - interval '1 hour') as r
+  join pgjobs.jobs as j on j.id = r.job_id
+  where r.failed >= 10 and r.failed > r.completed;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) IS 'What is wrong with jobs. Example: select * from pgjobs.troubles_of_jobs(pgjobs.now())';
+
+CREATE FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) RETURNS TABLE(severity text, subject text, message text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+  v_late timestamptz := now - interval '2 minutes';
+begin
+  return query
+  select
+    'error', 'sweep', format('%s leases lapsed more than two minutes ago and were not ended', count(*)),
+    'select * from pgjobs.sweep()'
+  from pgjobs.leases as l
+  where l.until < v_late
+  having count(*) > 0
+  union all
+  select
+    'error', 'sweep',
+    format('%s workers are silent for longer than allowed and were not cleaned up', count(*)), 'select * from pgjobs.sweep()'
+  from pgjobs.workers as w
+  where w.last_heartbeat_at < v_late - (select s.worker_timeout from pgjobs.settings as s)
+  having count(*) > 0
+  union all
+  select
+    'error', 'sweep', format('Scheduled tasks are due for %s and not in line', pgjobs.ago(s.run_at, now)),
+    'select * from pgjobs.sweep(''scheduled'')'
+  from (select n.run_at from pgjobs.scheduled as n order by n.run_at limit 1) as s
+  where s.run_at < v_late
+  union all
+  select
+    'warning', 'task ' || l.task_id, format('Asked to stop %s ago, its holder does not heed it', pgjobs.ago(l.cancel_requested_at, now)),
+    format('select * from pgjobs.cancel_task(%s, force => true)', l.task_id)
+  from pgjobs.leases as l
+  where l.cancel_requested_at < now - interval '10 minutes';
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) IS 'What upkeep has left undone. Example: select * from pgjobs.troubles_of_upkeep(pgjobs.now())';
+
 CREATE FUNCTION pgjobs.unarchive_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4859,6 +5731,35 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) IS 'Takes an archived job out again. Example: select * from pgjobs.unarchive_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.uncounted_errors(quantity integer) RETURNS TABLE(xid xid8, id bigint, at timestamp with time zone, is_error boolean, job_id integer, task_id bigint, error_kind text, message text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_cursor pgjobs.error_cursor;
+begin
+  select c.* into v_cursor from pgjobs.error_cursor as c;
+  return query
+  select
+    e.xid, e.id, e.at, e.kind in ('failed', 'retrying'), e.job_id, e.task_id,
+    coalesce(e.fields ->> 'error_kind', o.error_kind), coalesce(e.message, 'unknown error')
+  from pgjobs.events_between(
+    v_cursor.since, coalesce(v_cursor.upto, pgjobs.feed_snapshot()), v_cursor.after_xid, v_cursor.after_id,
+    null, null, null, uncounted_errors.quantity
+  ) as e
+  left join pgjobs.outcomes as o on e.kind = 'failed' and o.task_id = e.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.uncounted_errors(quantity integer) IS 'Failed attempts that are not counted yet. Example: select * from pgjobs.uncounted_errors(1000) where is_error';
 
 CREATE FUNCTION pgjobs.unignore_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4902,7 +5803,7 @@ CREATE FUNCTION pgjobs.unmark_waiting(mark bigint) RETURNS TABLE(unmarked bigint
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
-  return query delete from pgjobs.waiting as w where w.id = unmark_waiting.mark returning w.id;
+  return query delete from pgjobs.waiting_marks as w where w.id = unmark_waiting.mark returning w.id;
 end
 $$;
 
@@ -5006,6 +5907,40 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.verify_token(token text) IS 'Whom a token stands for. Example: select user_id from pgjobs.verify_token(''pgj_…'')';
 
+CREATE FUNCTION pgjobs.waiting() RETURNS TABLE(job text, priority smallint, place integer, task_id bigint, room text, due_at timestamp with time zone, waited interval, attempt smallint, max_attempts smallint, owner text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+begin
+  return query
+  select
+    j.full_name, l.priority, r.place, r.task_id, t.room, r.due_at, greatest(v_now - r.due_at, interval '0'), r.attempt,
+    t.max_attempts, t.owner
+  from (select distinct a.job_id, a.priority from pgjobs.lanes as a) as l
+  join pgjobs.jobs as j on j.id = l.job_id
+  cross join lateral (
+    select h.*, (row_number() over (order by h.due_at, h.task_id))::integer as place
+    from (
+      select c.task_id, c.due_at, c.attempt from pgjobs.ready as c
+      where c.job_id = l.job_id and c.priority = l.priority
+      order by c.due_at, c.task_id
+      limit 10
+    ) as h
+  ) as r
+  join pgjobs.tasks as t on t.id = r.task_id
+  order by j.full_name, l.priority, r.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.waiting() IS 'The first ten due tasks of every lane. Example: select job, place, task_id, waited from pgjobs.waiting()';
+
 CREATE FUNCTION pgjobs.wake(job_id integer, quantity bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -5017,7 +5952,7 @@ declare
   v_woken text;
 begin
   select f.floor into v_floor from pgjobs.floor_get('waiting', v_clock) as f;
-  select w.id into v_head from pgjobs.waiting as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
+  select w.id into v_head from pgjobs.waiting_marks as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
   if v_floor is null then
     perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_id_seq as s)), v_clock + 1000);
   end if;
@@ -5025,10 +5960,10 @@ begin
     return;
   end if;
   with woken as (
-    delete from pgjobs.waiting as w
+    delete from pgjobs.waiting_marks as w
     where w.id = any (array(
       select c.id
-      from pgjobs.waiting as c
+      from pgjobs.waiting_marks as c
       where c.id >= v_head and wake.job_id = any (c.job_ids)
       order by c.id
       limit least(wake.quantity, 100)
@@ -5125,6 +6060,237 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) IS 'Asks to be told when tasks end. Example: listen "pgjobs.ended"; select * from pgjobs.watch_tasks(array[41, 42])';
 
+CREATE FUNCTION pgjobs.why(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid) RETURNS TABLE(step integer, checked text, is_ok boolean, answer text, advice text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_id bigint := coalesce(why.task_id, pgjobs.task_id(why.task_uuid));
+  v_task pgjobs.task;
+begin
+  select t.* into v_task from pgjobs.task as t where t.id = v_id;
+  return query
+  select
+    1, 'exists', v_task.id is not null,
+    case
+      when v_task.id is null then format('There is no task %s: it never was, or retention removed it.',
+        coalesce(why.task_id::text, why.task_uuid::text, ''))
+      else format('Task %s of %s was submitted %s ago from %s.',
+        v_task.id, v_task.job, pgjobs.ago(v_task.created_at, v_now), v_task.room)
+    end,
+    null::text;
+  if v_task.id is null then
+    return;
+  end if;
+  return query
+  select (c.place + 1)::integer, c.checked, c.is_ok, c.answer, c.advice
+  from (
+    select o.checked, o.is_ok, o.answer, o.advice, o.place
+    from pgjobs.why_over(v_task, v_now) with ordinality as o (checked, is_ok, answer, advice, place)
+    union all
+    select h.checked, h.is_ok, h.answer, h.advice, 2 + h.place
+    from pgjobs.why_held(v_task, v_now) with ordinality as h (checked, is_ok, answer, advice, place)
+    where v_task.status in ('claimed', 'running')
+    union all
+    select p.checked, p.is_ok, p.answer, p.advice, 2 + p.place
+    from pgjobs.why_pending(v_task, v_now) with ordinality as p (checked, is_ok, answer, advice, place)
+    where v_task.status = 'pending'
+  ) as c
+  order by c.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) IS 'Why a task is where it is. Example: select checked, is_ok, answer, advice from pgjobs.why(42)';
+
+CREATE FUNCTION pgjobs.why_held(task pgjobs.task, now timestamp with time zone) RETURNS TABLE(checked text, is_ok boolean, answer text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_worker pgjobs.workers;
+  v_holder text;
+begin
+  select w.* into v_worker from pgjobs.workers as w where w.id = task.worker_id;
+  v_holder := coalesce(task.holder, v_worker.name, task.worker_id::text);
+  return query
+  select
+    'cancellation', task.cancel_requested_at is null,
+    case
+      when task.cancel_requested_at is null then 'Nobody asked to cancel it.'
+      else format('%s was asked to stop %s ago%s.',
+        v_holder, pgjobs.ago(task.cancel_requested_at, now), coalesce(': ' || task.reason, ''))
+    end,
+    case when task.cancel_requested_at is not null
+      then format('select * from pgjobs.cancel_task(%s, force => true)', task.id) end;
+  return query
+  select
+    'lease', false,
+    case
+      when task.until <= now then format('The lease of %s lapsed %s ago; the next sweep ends it.', v_holder, pgjobs.ago(task.until, now))
+      when task.worker_id is not null and v_worker.id is null then format('Worker %s is gone; the next sweep ends its lease.', v_holder)
+      when v_worker.last_heartbeat_at < now - (select s.worker_timeout from pgjobs.settings as s)
+        then format('%s holds it and has been silent for %s.', v_holder, pgjobs.ago(v_worker.last_heartbeat_at, now))
+      else format('%s %s it for %s, attempt %s of %s, %s.',
+        v_holder, case when task.started_at is null then 'has held' else 'has worked on' end,
+        pgjobs.ago(coalesce(task.started_at, task.claimed_at), now), task.attempt, task.max_attempts,
+        coalesce('leased for ' || pgjobs.ago(task.until, now), 'as long as its heartbeats come'))
+    end,
+    case when task.until <= now or (task.worker_id is not null and coalesce(v_worker.last_heartbeat_at, '-infinity')
+        < now - (select s.worker_timeout from pgjobs.settings as s))
+      then 'select * from pgjobs.sweep()' end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.why_held(task pgjobs.task, now timestamp with time zone) IS 'Who holds a task. Example: see pgjobs.why, which asks it second';
+
+CREATE FUNCTION pgjobs.why_over(task pgjobs.task, now timestamp with time zone) RETURNS TABLE(checked text, is_ok boolean, answer text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select
+    'ended', task.ended_at is null,
+    case
+      when task.ended_at is null then 'It has not ended.'
+      else format('It %s %s ago%s.',
+        case task.status when 'cancelled' then 'was cancelled' else task.status end, pgjobs.ago(task.ended_at, now),
+        coalesce(': ' || left(split_part(coalesce(task.error, task.reason), E'\n', 1), 200), ''))
+    end,
+    case when task.status in ('failed', 'cancelled') then format('select * from pgjobs.retry_task(%s)', task.id) end;
+  if task.ended_at is null then
+    return query
+    select
+      'ignored', task.status <> 'ignored',
+      case
+        when task.status = 'ignored' then (
+          select format('%s put it aside %s ago%s.',
+            coalesce(i.actor, 'Somebody'), pgjobs.ago(i.ignored_at, now), coalesce(': ' || i.reason, ''))
+          from pgjobs.ignored as i where i.task_id = task.id
+        )
+        else 'Nobody put it aside.'
+      end,
+      case when task.status = 'ignored' then format('select * from pgjobs.unignore_task(%s)', task.id) end;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.why_over(task pgjobs.task, now timestamp with time zone) IS 'Whether a task is over. Example: see pgjobs.why, which asks it first';
+
+CREATE FUNCTION pgjobs.why_pending(task pgjobs.task, now timestamp with time zone) RETURNS TABLE(checked text, is_ok boolean, answer text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job pgjobs.jobs;
+  v_workers bigint;
+  v_last_heard timestamptz;
+  v_is_alive boolean;
+  v_has_holders boolean := pgjobs.has_holders(task.job_id, now);
+  v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
+  v_quoted text := quote_literal(task.job);
+begin
+  select j.* into v_job from pgjobs.jobs as j where j.id = task.job_id;
+  select count(*), max(w.last_heartbeat_at) into v_workers, v_last_heard
+  from pgjobs.worker_jobs as l
+  join pgjobs.workers as w on w.id = l.worker_id
+  where l.job_id = task.job_id;
+  v_is_alive := v_last_heard >= now - (select s.worker_timeout from pgjobs.settings as s);
+  return query
+  select c.checked, c.is_ok, c.answer, case when not c.is_ok then c.advice end
+  from (values
+    ('due', task.due_at <= now,
+      case
+        when task.due_at <= now then format('It has been due for %s.', pgjobs.ago(task.due_at, now))
+        when task.error is not null then format('Attempt %s of %s failed (%s); the next is due in %s.', task.attempt,
+          task.max_attempts, left(split_part(task.error, E'\n', 1), 200), pgjobs.ago(task.due_at, now))
+        else format('It is due in %s.', pgjobs.ago(task.due_at, now))
+      end,
+      format('select * from pgjobs.retry_task(%s)', task.id)),
+    ('archived', v_job.archived_at is null and v_job.deleted_at is null,
+      case
+        when v_job.archived_at is not null then format('Job %s was archived %s ago.', task.job, pgjobs.ago(v_job.archived_at, now))
+        when v_job.deleted_at is not null then format('Job %s was retired %s ago.', task.job, pgjobs.ago(v_job.deleted_at, now))
+        else 'Its job is not archived.'
+      end,
+      case when v_job.archived_at is not null then format('select * from pgjobs.unarchive_job(%s)', v_quoted)
+        else 'select * from pgjobs.sweep(''workers'')' end),
+    ('paused', v_job.paused_at is null,
+      case
+        when v_job.paused_at is null then 'Its job is not paused.'
+        else format('Job %s was paused %s ago.', task.job, pgjobs.ago(v_job.paused_at, now))
+      end,
+      format('select * from pgjobs.resume_job(%s)', v_quoted)),
+    ('workers', v_workers > 0 or v_has_holders,
+      case
+        when v_workers > 0 then format('%s registered for its job.',
+          case when v_workers = 1 then 'One worker is' else v_workers || ' workers are' end)
+        when v_has_holders then 'No worker is registered for its job, but others claim from it.'
+        else format('No worker is registered for job %s.', task.job)
+      end,
+      'Start a worker that serves it'),
+    ('heartbeats', v_is_alive or v_has_holders or v_workers = 0,
+      case
+        when v_is_alive then format('The last heartbeat came %s ago.', pgjobs.ago(v_last_heard, now))
+        when v_workers = 0 or v_has_holders then 'Nobody owes a heartbeat.'
+        else format('All its workers are silent; the last heartbeat came %s ago.', pgjobs.ago(v_last_heard, now))
+      end,
+      'select * from pgjobs.workers_status'),
+    ('line', v_ahead = 0,
+      case
+        when v_ahead = 0 then 'It is the next of its job.'
+        when v_ahead >= pgjobs.last_counted_place() - 1 then format('%s tasks or more of its job come before it.', v_ahead)
+        when v_ahead = 1 then 'One task of its job comes before it.'
+        else format('%s tasks of its job come before it.', v_ahead)
+      end,
+      format('select * from pgjobs.waiting where job = %s', v_quoted))
+  ) as c (checked, is_ok, answer, advice);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.why_pending(task pgjobs.task, now timestamp with time zone) IS 'Why a pending task is not claimed. Example: see pgjobs.why, which asks it last';
+
+CREATE FUNCTION pgjobs.workers_status() RETURNS TABLE(worker_id uuid, name text, owner text, is_alive boolean, heartbeat_age interval, registered_at timestamp with time zone, jobs integer, claimed bigint, running bigint, overdue bigint, oldest_claim interval)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+begin
+  return query
+  with held as (
+    select
+      l.worker_id,
+      count(*) filter (where l.started_at is null) as claimed,
+      count(*) filter (where l.started_at is not null) as running,
+      count(*) filter (where l.until <= v_now) as overdue,
+      min(l.claimed_at) as oldest_at
+    from pgjobs.leases as l
+    where l.worker_id is not null
+    group by l.worker_id
+  )
+  select
+    w.id, w.name, w.owner, w.last_heartbeat_at >= v_alive, greatest(v_now - w.last_heartbeat_at, interval '0'),
+    w.registered_at, (select count(*)::integer from pgjobs.worker_jobs as s where s.worker_id = w.id),
+    coalesce(h.claimed, 0), coalesce(h.running, 0), coalesce(h.overdue, 0), greatest(v_now - h.oldest_at, interval '0')
+  from pgjobs.workers as w
+  left join held as h on h.worker_id = w.id
+  order by w.last_heartbeat_at >= v_alive, w.name, w.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.workers_status() IS 'Registered workers and what they hold. Example: select name, is_alive, heartbeat_age, running from pgjobs.workers_status()';
+
 CREATE TABLE pgjobs.api_tokens (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     token_hash bytea NOT NULL,
@@ -5165,6 +6331,86 @@ ALTER TABLE pgjobs.attempts ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE VIEW pgjobs.blockers AS
+ SELECT kind,
+    name,
+    pid,
+    state,
+    since,
+    age,
+    held_back,
+    advice
+   FROM pgjobs.blockers() v(kind, name, pid, state, since, age, held_back, advice);
+
+COMMENT ON VIEW pgjobs.blockers IS 'Who keeps dead rows from being removed. Example: select kind, name, age, advice from pgjobs.blockers';
+
+COMMENT ON COLUMN pgjobs.blockers.kind IS 'session, prepared transaction, standby or replication slot.';
+
+COMMENT ON COLUMN pgjobs.blockers.name IS 'Which one.';
+
+COMMENT ON COLUMN pgjobs.blockers.pid IS 'Its process.';
+
+COMMENT ON COLUMN pgjobs.blockers.state IS 'What it does.';
+
+COMMENT ON COLUMN pgjobs.blockers.since IS 'When its transaction began.';
+
+COMMENT ON COLUMN pgjobs.blockers.age IS 'How long ago that is.';
+
+COMMENT ON COLUMN pgjobs.blockers.held_back IS 'Transactions since.';
+
+COMMENT ON COLUMN pgjobs.blockers.advice IS 'What would release it.';
+
+CREATE TABLE pgjobs.error_counts (
+    since timestamp with time zone NOT NULL,
+    job_id integer NOT NULL,
+    fingerprint text NOT NULL,
+    quantity bigint NOT NULL,
+    error_kind text,
+    message text NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    last_task_id bigint NOT NULL
+)
+WITH (fillfactor='70');
+
+COMMENT ON TABLE pgjobs.error_counts IS 'Failed attempts, counted by fingerprint in steps of five minutes; kept for a week.';
+
+COMMENT ON COLUMN pgjobs.error_counts.since IS 'When the five minutes began.';
+
+COMMENT ON COLUMN pgjobs.error_counts.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.error_counts.fingerprint IS 'What errors that differ only in numbers, ids and quoted words have in common.';
+
+COMMENT ON COLUMN pgjobs.error_counts.quantity IS 'How many.';
+
+COMMENT ON COLUMN pgjobs.error_counts.error_kind IS 'Their kind.';
+
+COMMENT ON COLUMN pgjobs.error_counts.message IS 'The last of them, one line.';
+
+COMMENT ON COLUMN pgjobs.error_counts.last_at IS 'When the last of them happened.';
+
+COMMENT ON COLUMN pgjobs.error_counts.last_task_id IS 'The task it happened to.';
+
+CREATE TABLE pgjobs.error_cursor (
+    is_only boolean DEFAULT true NOT NULL,
+    since pg_snapshot DEFAULT '3:3:'::pg_snapshot NOT NULL,
+    upto pg_snapshot,
+    after_xid xid8 DEFAULT '0'::xid8 NOT NULL,
+    after_id bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT error_cursor_is_one_row CHECK (is_only)
+);
+
+COMMENT ON TABLE pgjobs.error_cursor IS 'Up to which event errors are counted, one row.';
+
+COMMENT ON COLUMN pgjobs.error_cursor.is_only IS 'Always true: there is one row.';
+
+COMMENT ON COLUMN pgjobs.error_cursor.since IS 'Everything this snapshot shows is counted.';
+
+COMMENT ON COLUMN pgjobs.error_cursor.upto IS 'The snapshot that is being counted; empty: none.';
+
+COMMENT ON COLUMN pgjobs.error_cursor.after_xid IS 'Its transactions up to here are counted, …';
+
+COMMENT ON COLUMN pgjobs.error_cursor.after_id IS '… the last of them up to this event.';
+
 CREATE TABLE pgjobs.error_policies (
     job_id integer NOT NULL,
     kind text NOT NULL,
@@ -5194,6 +6440,38 @@ COMMENT ON COLUMN pgjobs.error_policies.jitter_share IS 'As in jobs.';
 
 COMMENT ON COLUMN pgjobs.error_policies.jitter_cap IS 'As in jobs.';
 
+CREATE VIEW pgjobs.errors AS
+ SELECT fingerprint,
+    job,
+    error_kind,
+    message,
+    last_hour,
+    last_day,
+    last_week,
+    last_at,
+    last_task_id
+   FROM pgjobs.errors() v(fingerprint, job, error_kind, message, last_hour, last_day, last_week, last_at, last_task_id);
+
+COMMENT ON VIEW pgjobs.errors IS 'Failed attempts of the last week by fingerprint. Example: select last_hour, last_day, job, message from pgjobs.errors';
+
+COMMENT ON COLUMN pgjobs.errors.fingerprint IS 'What these errors have in common.';
+
+COMMENT ON COLUMN pgjobs.errors.job IS 'Address of the job.';
+
+COMMENT ON COLUMN pgjobs.errors.error_kind IS 'Their kind.';
+
+COMMENT ON COLUMN pgjobs.errors.message IS 'The last of them, one line.';
+
+COMMENT ON COLUMN pgjobs.errors.last_hour IS 'How many in the last hour.';
+
+COMMENT ON COLUMN pgjobs.errors.last_day IS 'How many in the last 24 hours.';
+
+COMMENT ON COLUMN pgjobs.errors.last_week IS 'How many in the last 7 days.';
+
+COMMENT ON COLUMN pgjobs.errors.last_at IS 'When the last one happened.';
+
+COMMENT ON COLUMN pgjobs.errors.last_task_id IS 'The task it happened to.';
+
 ALTER TABLE pgjobs.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.events_id_seq
     START WITH 1
@@ -5211,6 +6489,64 @@ CREATE SEQUENCE pgjobs.events_wanted_until
     CACHE 1;
 
 COMMENT ON SEQUENCE pgjobs.events_wanted_until IS 'Unix time until which the next event is announced by NOTIFY; 0 once it was.';
+
+CREATE VIEW pgjobs.failed AS
+ SELECT task_id,
+    job,
+    room,
+    ended_at,
+    attempt,
+    max_attempts,
+    error_kind,
+    error,
+    worker_id,
+    holder,
+    owner,
+    task_uuid
+   FROM pgjobs.failed() v(task_id, job, room, ended_at, attempt, max_attempts, error_kind, error, worker_id, holder, owner, task_uuid);
+
+COMMENT ON VIEW pgjobs.failed IS 'The 500 newest tasks that failed for good. Example: select task_id, job, error from pgjobs.failed limit 20';
+
+COMMENT ON COLUMN pgjobs.failed.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.failed.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.failed.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.failed.ended_at IS 'When it failed.';
+
+COMMENT ON COLUMN pgjobs.failed.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.failed.max_attempts IS 'Attempts it could use.';
+
+COMMENT ON COLUMN pgjobs.failed.error_kind IS 'Kind of the last error.';
+
+COMMENT ON COLUMN pgjobs.failed.error IS 'The last error, one line.';
+
+COMMENT ON COLUMN pgjobs.failed.worker_id IS 'The worker that failed it.';
+
+COMMENT ON COLUMN pgjobs.failed.holder IS 'Who failed it, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.failed.owner IS 'Whose work it is.';
+
+COMMENT ON COLUMN pgjobs.failed.task_uuid IS 'Public id of the task.';
+
+CREATE VIEW pgjobs.findings AS
+ SELECT severity,
+    subject,
+    message,
+    advice
+   FROM pgjobs.findings() v(severity, subject, message, advice);
+
+COMMENT ON VIEW pgjobs.findings IS 'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings';
+
+COMMENT ON COLUMN pgjobs.findings.severity IS 'error, warning or info.';
+
+COMMENT ON COLUMN pgjobs.findings.subject IS 'What it is about.';
+
+COMMENT ON COLUMN pgjobs.findings.message IS 'What is wrong.';
+
+COMMENT ON COLUMN pgjobs.findings.advice IS 'The SQL to run.';
 
 CREATE TABLE pgjobs.idempotency_keys (
     job_id integer NOT NULL,
@@ -5254,6 +6590,65 @@ ALTER TABLE pgjobs.jobs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE VIEW pgjobs.jobs_status AS
+ SELECT job,
+    state,
+    workers,
+    waiting,
+    oldest_wait,
+    scheduled,
+    claimed,
+    running,
+    overdue,
+    completed_last_hour,
+    failed_last_hour,
+    cancelled_last_hour,
+    retried_last_hour,
+    wait_p50,
+    wait_p95,
+    run_p50,
+    run_p95,
+    job_id
+   FROM pgjobs.jobs_status() v(job, state, workers, waiting, oldest_wait, scheduled, claimed, running, overdue, completed_last_hour, failed_last_hour, cancelled_last_hour, retried_last_hour, wait_p50, wait_p95, run_p50, run_p95, job_id);
+
+COMMENT ON VIEW pgjobs.jobs_status IS 'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status';
+
+COMMENT ON COLUMN pgjobs.jobs_status.job IS 'Its address.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.state IS 'open, paused or archived.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.workers IS 'Live workers that serve it.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.waiting IS 'Tasks that are due, counted up to a thousand, beyond that estimated.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.oldest_wait IS 'How long the first of them has been due.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.scheduled IS 'Tasks that are due later, likewise.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.claimed IS 'Tasks leased and not started.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.running IS 'Tasks being worked on.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.overdue IS 'Leases that have lapsed and await a sweep.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.completed_last_hour IS 'Tasks completed in the last hour.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.failed_last_hour IS 'Tasks failed for good in the last hour.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.cancelled_last_hour IS 'Tasks cancelled in the last hour.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.retried_last_hour IS 'Failed attempts of the last hour that are followed by another.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.wait_p50 IS 'Seconds from submission to claim that half of the last hours tasks stayed below.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.wait_p95 IS 'The same of 95 in 100.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.run_p50 IS 'Seconds from claim to completion that half of the last hours tasks stayed below.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.run_p95 IS 'The same of 95 in 100.';
+
+COMMENT ON COLUMN pgjobs.jobs_status.job_id IS 'Its number.';
+
 CREATE TABLE pgjobs.lanes (
     job_id integer NOT NULL,
     priority smallint NOT NULL
@@ -5264,6 +6659,32 @@ COMMENT ON TABLE pgjobs.lanes IS 'Which priorities a job has ever used, so that 
 COMMENT ON COLUMN pgjobs.lanes.job_id IS 'The job.';
 
 COMMENT ON COLUMN pgjobs.lanes.priority IS 'A priority in use.';
+
+CREATE VIEW pgjobs.metrics AS
+ SELECT domain,
+    queue,
+    job_type,
+    measure,
+    up_to,
+    quantity,
+    seconds
+   FROM pgjobs.metrics() v(domain, queue, job_type, measure, up_to, quantity, seconds);
+
+COMMENT ON VIEW pgjobs.metrics IS 'The numbers of every job. Example: select job_type, quantity from pgjobs.metrics where measure = backlog';
+
+COMMENT ON COLUMN pgjobs.metrics.domain IS 'The room of the job.';
+
+COMMENT ON COLUMN pgjobs.metrics.queue IS 'The category of the job.';
+
+COMMENT ON COLUMN pgjobs.metrics.job_type IS 'The name of the job.';
+
+COMMENT ON COLUMN pgjobs.metrics.measure IS 'queued, backlog, processing, stale_processing; since the beginning completed, failed, cancelled, retried, duration, latency.';
+
+COMMENT ON COLUMN pgjobs.metrics.up_to IS 'Of a duration or latency: upper bound of the bucket, in seconds.';
+
+COMMENT ON COLUMN pgjobs.metrics.quantity IS 'How many.';
+
+COMMENT ON COLUMN pgjobs.metrics.seconds IS 'Durations or latencies together.';
 
 CREATE TABLE pgjobs.migrations (
     number integer NOT NULL,
@@ -5282,6 +6703,74 @@ COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied
 
 COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
 
+CREATE VIEW pgjobs.overview AS
+ SELECT at,
+    jobs,
+    paused_jobs,
+    workers,
+    silent_workers,
+    waiting,
+    oldest_wait,
+    scheduled,
+    claimed,
+    running,
+    overdue,
+    ignored,
+    completed_last_hour,
+    failed_last_hour,
+    cancelled_last_hour,
+    retried_last_hour,
+    completed_per_minute,
+    wait_p50,
+    wait_p95,
+    run_p50,
+    run_p95
+   FROM pgjobs.overview() v(at, jobs, paused_jobs, workers, silent_workers, waiting, oldest_wait, scheduled, claimed, running, overdue, ignored, completed_last_hour, failed_last_hour, cancelled_last_hour, retried_last_hour, completed_per_minute, wait_p50, wait_p95, run_p50, run_p95);
+
+COMMENT ON VIEW pgjobs.overview IS 'The queue in one row. Example: select * from pgjobs.overview';
+
+COMMENT ON COLUMN pgjobs.overview.at IS 'When this was looked at.';
+
+COMMENT ON COLUMN pgjobs.overview.jobs IS 'Registered jobs that are not archived.';
+
+COMMENT ON COLUMN pgjobs.overview.paused_jobs IS 'Those claims pass by.';
+
+COMMENT ON COLUMN pgjobs.overview.workers IS 'Registered workers.';
+
+COMMENT ON COLUMN pgjobs.overview.silent_workers IS 'Those whose heartbeats have stopped.';
+
+COMMENT ON COLUMN pgjobs.overview.waiting IS 'Tasks that are due, up to a thousand of each job counted, beyond that estimated.';
+
+COMMENT ON COLUMN pgjobs.overview.oldest_wait IS 'How long the first of them has been due.';
+
+COMMENT ON COLUMN pgjobs.overview.scheduled IS 'Tasks that are due later, likewise.';
+
+COMMENT ON COLUMN pgjobs.overview.claimed IS 'Tasks leased and not started.';
+
+COMMENT ON COLUMN pgjobs.overview.running IS 'Tasks being worked on.';
+
+COMMENT ON COLUMN pgjobs.overview.overdue IS 'Leases that have lapsed and await a sweep.';
+
+COMMENT ON COLUMN pgjobs.overview.ignored IS 'Tasks put aside, counted up to 10,000.';
+
+COMMENT ON COLUMN pgjobs.overview.completed_last_hour IS 'Tasks completed in the last hour.';
+
+COMMENT ON COLUMN pgjobs.overview.failed_last_hour IS 'Tasks failed for good in the last hour.';
+
+COMMENT ON COLUMN pgjobs.overview.cancelled_last_hour IS 'Tasks cancelled in the last hour.';
+
+COMMENT ON COLUMN pgjobs.overview.retried_last_hour IS 'Attempts of the last hour that failed and are followed by another.';
+
+COMMENT ON COLUMN pgjobs.overview.completed_per_minute IS 'Tasks completed per minute over the last five.';
+
+COMMENT ON COLUMN pgjobs.overview.wait_p50 IS 'Seconds from submission to claim that half of the last hours tasks stayed below.';
+
+COMMENT ON COLUMN pgjobs.overview.wait_p95 IS 'The same of 95 in 100.';
+
+COMMENT ON COLUMN pgjobs.overview.run_p50 IS 'Seconds from claim to completion that half of the last hours tasks stayed below.';
+
+COMMENT ON COLUMN pgjobs.overview.run_p95 IS 'The same of 95 in 100.';
+
 CREATE VIEW pgjobs.problems AS
  SELECT sqlstate,
     problem,
@@ -5298,6 +6787,41 @@ COMMENT ON COLUMN pgjobs.problems.problem IS 'What HTTP calls it.';
 COMMENT ON COLUMN pgjobs.problems.status IS 'The HTTP status.';
 
 COMMENT ON COLUMN pgjobs.problems.title IS 'What it means.';
+
+CREATE VIEW pgjobs.providers_status AS
+ SELECT provider,
+    content_type,
+    owner,
+    worker_id,
+    worker,
+    is_alive,
+    heartbeat_age,
+    kept,
+    in_flight,
+    created_at
+   FROM pgjobs.providers_status() v(provider, content_type, owner, worker_id, worker, is_alive, heartbeat_age, kept, in_flight, created_at);
+
+COMMENT ON VIEW pgjobs.providers_status IS 'Registered providers and their answers. Example: select provider, is_alive, kept from pgjobs.providers_status';
+
+COMMENT ON COLUMN pgjobs.providers_status.provider IS 'Its address.';
+
+COMMENT ON COLUMN pgjobs.providers_status.content_type IS 'Media type of its answers.';
+
+COMMENT ON COLUMN pgjobs.providers_status.owner IS 'The user it belongs to.';
+
+COMMENT ON COLUMN pgjobs.providers_status.worker_id IS 'The worker that answers.';
+
+COMMENT ON COLUMN pgjobs.providers_status.worker IS 'That workers name.';
+
+COMMENT ON COLUMN pgjobs.providers_status.is_alive IS 'Whether that workers heartbeats still come.';
+
+COMMENT ON COLUMN pgjobs.providers_status.heartbeat_age IS 'How long ago the last one came.';
+
+COMMENT ON COLUMN pgjobs.providers_status.kept IS 'Answers that are kept.';
+
+COMMENT ON COLUMN pgjobs.providers_status.in_flight IS 'Questions on their way.';
+
+COMMENT ON COLUMN pgjobs.providers_status.created_at IS 'When it was first registered.';
 
 CREATE UNLOGGED TABLE pgjobs.reads (
     key text NOT NULL,
@@ -5350,6 +6874,94 @@ COMMENT ON COLUMN pgjobs.rollups.bucket IS 'Of a duration or latency: place amon
 COMMENT ON COLUMN pgjobs.rollups.quantity IS 'How many.';
 
 COMMENT ON COLUMN pgjobs.rollups.seconds IS 'Their durations or latencies together.';
+
+CREATE VIEW pgjobs.running AS
+ SELECT task_id,
+    job,
+    room,
+    status,
+    phase,
+    attempt,
+    max_attempts,
+    worker,
+    held_for,
+    claimed_at,
+    started_at,
+    until,
+    progress,
+    cancel_requested_at,
+    worker_id
+   FROM pgjobs.running() v(task_id, job, room, status, phase, attempt, max_attempts, worker, held_for, claimed_at, started_at, until, progress, cancel_requested_at, worker_id);
+
+COMMENT ON VIEW pgjobs.running IS 'Tasks in somebodys hands, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
+
+COMMENT ON COLUMN pgjobs.running.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.running.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.running.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.running.status IS 'claimed or running.';
+
+COMMENT ON COLUMN pgjobs.running.phase IS 'overdue when its lease has lapsed.';
+
+COMMENT ON COLUMN pgjobs.running.attempt IS 'The how-many-eth lease.';
+
+COMMENT ON COLUMN pgjobs.running.max_attempts IS 'Attempts it may use.';
+
+COMMENT ON COLUMN pgjobs.running.worker IS 'Name of who holds it.';
+
+COMMENT ON COLUMN pgjobs.running.held_for IS 'Since when, as a duration.';
+
+COMMENT ON COLUMN pgjobs.running.claimed_at IS 'When its lease began.';
+
+COMMENT ON COLUMN pgjobs.running.started_at IS 'When work began.';
+
+COMMENT ON COLUMN pgjobs.running.until IS 'When its lease lapses.';
+
+COMMENT ON COLUMN pgjobs.running.progress IS 'What its worker last reported.';
+
+COMMENT ON COLUMN pgjobs.running.cancel_requested_at IS 'Since when its worker is asked to stop.';
+
+COMMENT ON COLUMN pgjobs.running.worker_id IS 'Who holds it, if registered.';
+
+CREATE VIEW pgjobs.scheduled_tasks AS
+ SELECT run_at,
+    due_in,
+    task_id,
+    job,
+    room,
+    phase,
+    priority,
+    attempt,
+    max_attempts,
+    error_kind,
+    error
+   FROM pgjobs.scheduled_tasks() v(run_at, due_in, task_id, job, room, phase, priority, attempt, max_attempts, error_kind, error);
+
+COMMENT ON VIEW pgjobs.scheduled_tasks IS 'The next 500 tasks that become due. Example: select due_in, task_id, job, phase from pgjobs.scheduled_tasks';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.run_at IS 'When it becomes due.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.due_in IS 'Likewise, as a duration.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.phase IS 'scheduled, retrying or blocked (by an error of kind auth or config).';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.priority IS 'The lane it will enter.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.max_attempts IS 'Attempts it may use.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.error_kind IS 'Kind of the error it backs off after.';
+
+COMMENT ON COLUMN pgjobs.scheduled_tasks.error IS 'That error, one line.';
 
 CREATE TABLE pgjobs.secrets (
     is_only boolean DEFAULT true NOT NULL,
@@ -5444,6 +7056,98 @@ COMMENT ON COLUMN pgjobs.sign_ins.is_superuser IS 'Whether they may do what supe
 
 COMMENT ON COLUMN pgjobs.sign_ins.expires_at IS 'When it ceases to count.';
 
+CREATE VIEW pgjobs.storage AS
+ SELECT relation,
+    live,
+    dead,
+    dead_share,
+    table_bytes,
+    index_bytes,
+    total_bytes,
+    hot_share,
+    last_vacuum_at,
+    last_analyze_at
+   FROM pgjobs.storage() v(relation, live, dead, dead_share, table_bytes, index_bytes, total_bytes, hot_share, last_vacuum_at, last_analyze_at);
+
+COMMENT ON VIEW pgjobs.storage IS 'The health of every table. Example: select relation, live, dead, pg_size_pretty(total_bytes) from pgjobs.storage';
+
+COMMENT ON COLUMN pgjobs.storage.relation IS 'The table.';
+
+COMMENT ON COLUMN pgjobs.storage.live IS 'About how many rows it has.';
+
+COMMENT ON COLUMN pgjobs.storage.dead IS 'About how many dead rows await vacuum.';
+
+COMMENT ON COLUMN pgjobs.storage.dead_share IS 'Share of the dead among all.';
+
+COMMENT ON COLUMN pgjobs.storage.table_bytes IS 'Size without indexes.';
+
+COMMENT ON COLUMN pgjobs.storage.index_bytes IS 'Size of its indexes.';
+
+COMMENT ON COLUMN pgjobs.storage.total_bytes IS 'Both.';
+
+COMMENT ON COLUMN pgjobs.storage.hot_share IS 'Share of updates that left its indexes alone.';
+
+COMMENT ON COLUMN pgjobs.storage.last_vacuum_at IS 'When it was last vacuumed.';
+
+COMMENT ON COLUMN pgjobs.storage.last_analyze_at IS 'When it was last analyzed.';
+
+CREATE VIEW pgjobs.stuck AS
+ SELECT task_id,
+    job,
+    problem,
+    since,
+    advice
+   FROM pgjobs.stuck() v(task_id, job, problem, since, advice);
+
+COMMENT ON VIEW pgjobs.stuck IS 'Tasks that should have moved. Example: select task_id, job, problem, advice from pgjobs.stuck';
+
+COMMENT ON COLUMN pgjobs.stuck.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.stuck.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.stuck.problem IS 'Why it is listed.';
+
+COMMENT ON COLUMN pgjobs.stuck.since IS 'Since when.';
+
+COMMENT ON COLUMN pgjobs.stuck.advice IS 'The SQL that would move it.';
+
+CREATE VIEW pgjobs.task_events AS
+ SELECT e.task_id,
+    e.at,
+    e.kind,
+    j.full_name AS job,
+    e.room,
+    e.status,
+    e.worker_id,
+    e.actor,
+    e.message,
+    e.fields
+   FROM (pgjobs.events e
+     LEFT JOIN pgjobs.jobs j ON ((j.id = e.job_id)))
+  WHERE (e.task_id IS NOT NULL);
+
+COMMENT ON VIEW pgjobs.task_events IS 'What happened to tasks. Example: select at, kind, message from pgjobs.task_events where task_id = 42 order by at';
+
+COMMENT ON COLUMN pgjobs.task_events.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.task_events.at IS 'When.';
+
+COMMENT ON COLUMN pgjobs.task_events.kind IS 'The verb: submitted, claimed, started, completed, retrying, failed, cancelled, …';
+
+COMMENT ON COLUMN pgjobs.task_events.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.task_events.room IS 'The room that hears of it.';
+
+COMMENT ON COLUMN pgjobs.task_events.status IS 'The task''s status after it.';
+
+COMMENT ON COLUMN pgjobs.task_events.worker_id IS 'The worker involved.';
+
+COMMENT ON COLUMN pgjobs.task_events.actor IS 'Who did it, if a person did.';
+
+COMMENT ON COLUMN pgjobs.task_events.message IS 'Error or reason, one line.';
+
+COMMENT ON COLUMN pgjobs.task_events.fields IS 'Further details.';
+
 ALTER TABLE pgjobs.tasks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.tasks_id_seq
     START WITH 1
@@ -5452,6 +7156,79 @@ ALTER TABLE pgjobs.tasks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE VIEW pgjobs.throughput AS
+ SELECT at,
+    completed,
+    failed,
+    cancelled,
+    retried,
+    wait_p50,
+    wait_p95,
+    run_p50,
+    run_p95
+   FROM pgjobs.throughput() v(at, completed, failed, cancelled, retried, wait_p50, wait_p95, run_p50, run_p95);
+
+COMMENT ON VIEW pgjobs.throughput IS 'What ended in each minute of the last hour. Example: select at, completed, failed, wait_p95 from pgjobs.throughput';
+
+COMMENT ON COLUMN pgjobs.throughput.at IS 'The minute.';
+
+COMMENT ON COLUMN pgjobs.throughput.completed IS 'Tasks completed.';
+
+COMMENT ON COLUMN pgjobs.throughput.failed IS 'Tasks failed for good.';
+
+COMMENT ON COLUMN pgjobs.throughput.cancelled IS 'Tasks cancelled.';
+
+COMMENT ON COLUMN pgjobs.throughput.retried IS 'Failed attempts that are followed by another.';
+
+COMMENT ON COLUMN pgjobs.throughput.wait_p50 IS 'Seconds from submission to claim that half stayed below.';
+
+COMMENT ON COLUMN pgjobs.throughput.wait_p95 IS 'The same of 95 in 100.';
+
+COMMENT ON COLUMN pgjobs.throughput.run_p50 IS 'Seconds from claim to completion that half stayed below.';
+
+COMMENT ON COLUMN pgjobs.throughput.run_p95 IS 'The same of 95 in 100.';
+
+CREATE VIEW pgjobs.top AS
+ SELECT job,
+    state,
+    workers,
+    due,
+    oldest,
+    later,
+    held,
+    done,
+    failed,
+    retried,
+    wait,
+    run
+   FROM pgjobs.top() v(job, state, workers, due, oldest, later, held, done, failed, retried, wait, run);
+
+COMMENT ON VIEW pgjobs.top IS 'The busiest jobs on a narrow screen. Example: select * from pgjobs.top \watch 2';
+
+COMMENT ON COLUMN pgjobs.top.job IS 'Its address, shortened in the middle.';
+
+COMMENT ON COLUMN pgjobs.top.state IS 'archived, paused, overdue, unserved, busy or idle.';
+
+COMMENT ON COLUMN pgjobs.top.workers IS 'Live workers that serve it.';
+
+COMMENT ON COLUMN pgjobs.top.due IS 'Tasks in line.';
+
+COMMENT ON COLUMN pgjobs.top.oldest IS 'How long the first of them has been due.';
+
+COMMENT ON COLUMN pgjobs.top.later IS 'Tasks due later.';
+
+COMMENT ON COLUMN pgjobs.top.held IS 'Tasks claimed or running.';
+
+COMMENT ON COLUMN pgjobs.top.done IS 'Completed per minute, over the last five.';
+
+COMMENT ON COLUMN pgjobs.top.failed IS 'Failed for good per minute.';
+
+COMMENT ON COLUMN pgjobs.top.retried IS 'Failed attempts per minute that are followed by another.';
+
+COMMENT ON COLUMN pgjobs.top.wait IS 'What 95 of 100 waited less than.';
+
+COMMENT ON COLUMN pgjobs.top.run IS 'What 95 of 100 took less than.';
 
 CREATE TABLE pgjobs.uncounted (
     job_id integer NOT NULL,
@@ -5473,21 +7250,56 @@ COMMENT ON COLUMN pgjobs.uncounted.task_ids IS 'The tasks of one statement.';
 
 COMMENT ON COLUMN pgjobs.uncounted.claimed_at IS 'When the last lease of each began, by position; empty for one cancelled in line.';
 
-CREATE UNLOGGED TABLE pgjobs.waiting (
-    id bigint NOT NULL,
-    job_ids integer[] NOT NULL,
-    since timestamp with time zone NOT NULL
+CREATE VIEW pgjobs.waiting AS
+ SELECT job,
+    priority,
+    place,
+    task_id,
+    room,
+    due_at,
+    waited,
+    attempt,
+    max_attempts,
+    owner
+   FROM pgjobs.waiting() v(job, priority, place, task_id, room, due_at, waited, attempt, max_attempts, owner);
+
+COMMENT ON VIEW pgjobs.waiting IS 'The first ten due tasks of every lane. Example: select job, place, task_id, waited from pgjobs.waiting';
+
+COMMENT ON COLUMN pgjobs.waiting.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.waiting.priority IS 'Its lane: 1 (most urgent) to 10.';
+
+COMMENT ON COLUMN pgjobs.waiting.place IS 'Its place in the lane.';
+
+COMMENT ON COLUMN pgjobs.waiting.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.waiting.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.waiting.due_at IS 'Since when it is due.';
+
+COMMENT ON COLUMN pgjobs.waiting.waited IS 'Likewise, as a duration.';
+
+COMMENT ON COLUMN pgjobs.waiting.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.waiting.max_attempts IS 'Attempts it may use.';
+
+COMMENT ON COLUMN pgjobs.waiting.owner IS 'Whose work it is.';
+
+CREATE UNLOGGED TABLE pgjobs.waiting_marks (
+    id bigint CONSTRAINT waiting_id_not_null NOT NULL,
+    job_ids integer[] CONSTRAINT waiting_job_ids_not_null NOT NULL,
+    since timestamp with time zone CONSTRAINT waiting_since_not_null NOT NULL
 );
 
-COMMENT ON TABLE pgjobs.waiting IS 'Idle workers to be woken by NOTIFY; whoever wakes one takes its mark.';
+COMMENT ON TABLE pgjobs.waiting_marks IS 'Idle workers to be woken by NOTIFY; whoever wakes one takes its mark.';
 
-COMMENT ON COLUMN pgjobs.waiting.id IS 'What the notification carries.';
+COMMENT ON COLUMN pgjobs.waiting_marks.id IS 'What the notification carries.';
 
-COMMENT ON COLUMN pgjobs.waiting.job_ids IS 'Jobs whose tasks it waits for.';
+COMMENT ON COLUMN pgjobs.waiting_marks.job_ids IS 'Jobs whose tasks it waits for.';
 
-COMMENT ON COLUMN pgjobs.waiting.since IS 'When it began to wait.';
+COMMENT ON COLUMN pgjobs.waiting_marks.since IS 'When it began to wait.';
 
-ALTER TABLE pgjobs.waiting ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+ALTER TABLE pgjobs.waiting_marks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.waiting_id_seq
     START WITH 1
     INCREMENT BY 1
@@ -5516,11 +7328,55 @@ CREATE SEQUENCE pgjobs.watched_until
 
 COMMENT ON SEQUENCE pgjobs.watched_until IS 'Unix time until which outcomes look for watchers.';
 
+CREATE VIEW pgjobs.workers_status AS
+ SELECT worker_id,
+    name,
+    owner,
+    is_alive,
+    heartbeat_age,
+    registered_at,
+    jobs,
+    claimed,
+    running,
+    overdue,
+    oldest_claim
+   FROM pgjobs.workers_status() v(worker_id, name, owner, is_alive, heartbeat_age, registered_at, jobs, claimed, running, overdue, oldest_claim);
+
+COMMENT ON VIEW pgjobs.workers_status IS 'Registered workers and what they hold. Example: select name, is_alive, heartbeat_age, running from pgjobs.workers_status';
+
+COMMENT ON COLUMN pgjobs.workers_status.worker_id IS 'The worker.';
+
+COMMENT ON COLUMN pgjobs.workers_status.name IS 'What people call it.';
+
+COMMENT ON COLUMN pgjobs.workers_status.owner IS 'The user it belongs to.';
+
+COMMENT ON COLUMN pgjobs.workers_status.is_alive IS 'Whether its heartbeats still come.';
+
+COMMENT ON COLUMN pgjobs.workers_status.heartbeat_age IS 'How long ago the last one came.';
+
+COMMENT ON COLUMN pgjobs.workers_status.registered_at IS 'When it came.';
+
+COMMENT ON COLUMN pgjobs.workers_status.jobs IS 'How many jobs it serves.';
+
+COMMENT ON COLUMN pgjobs.workers_status.claimed IS 'Tasks it has leased and not started.';
+
+COMMENT ON COLUMN pgjobs.workers_status.running IS 'Tasks it works on.';
+
+COMMENT ON COLUMN pgjobs.workers_status.overdue IS 'Leases of its that have lapsed.';
+
+COMMENT ON COLUMN pgjobs.workers_status.oldest_claim IS 'How long it has held the oldest of them.';
+
 ALTER TABLE ONLY pgjobs.api_tokens
     ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pgjobs.attempts
     ADD CONSTRAINT attempts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgjobs.error_counts
+    ADD CONSTRAINT error_counts_pkey PRIMARY KEY (since, job_id, fingerprint);
+
+ALTER TABLE ONLY pgjobs.error_cursor
+    ADD CONSTRAINT error_cursor_pkey PRIMARY KEY (is_only);
 
 ALTER TABLE ONLY pgjobs.error_policies
     ADD CONSTRAINT error_policies_pkey PRIMARY KEY (job_id, kind);
@@ -5597,7 +7453,7 @@ ALTER TABLE ONLY pgjobs.tasks
 ALTER TABLE ONLY pgjobs.api_tokens
     ADD CONSTRAINT token_hashes_are_unique UNIQUE (token_hash);
 
-ALTER TABLE ONLY pgjobs.waiting
+ALTER TABLE ONLY pgjobs.waiting_marks
     ADD CONSTRAINT waiting_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pgjobs.watched
@@ -5768,6 +7624,10 @@ REVOKE ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, work
 GRANT ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.short_duration(seconds double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.announce_claimed() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.announce_ended() FROM PUBLIC;
@@ -5803,6 +7663,11 @@ GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO p
 GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.blockers() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.blockers() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.blockers() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.blockers() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.now() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_readonly;
@@ -5918,17 +7783,39 @@ REVOKE ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.depth_estimates(relation regclass) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.depths(exactly integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.error_pattern(message text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.error_fingerprint(error_kind text, message text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.errors(of_job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.events_between(since pg_snapshot, upto pg_snapshot, after_xid xid8, after_id bigint, of_task bigint, of_job integer, of_room text, page_size integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.failed() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.feed_snapshot() FROM PUBLIC;
 
@@ -5937,6 +7824,11 @@ REVOKE ALL ON FUNCTION pgjobs.find_job(job text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.find_worker(worker_id uuid, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.findings() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) FROM PUBLIC;
 
@@ -5982,6 +7874,8 @@ GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_api;
@@ -5997,13 +7891,24 @@ REVOKE ALL ON FUNCTION pgjobs.histogram_bounds() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.histogram_bucket(seconds double precision) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.jobs_status() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
 
@@ -6092,6 +7997,13 @@ REVOKE ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in
 GRANT ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.metrics() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.micros(moment timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.moment(micros bigint) FROM PUBLIC;
@@ -6113,6 +8025,13 @@ REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.overview() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.overview() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.overview() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.overview() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.overview() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.overview() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) FROM PUBLIC;
@@ -6121,11 +8040,20 @@ GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgj
 
 REVOKE ALL ON FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.providers_status() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
 
@@ -6199,6 +8127,20 @@ REVOKE ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.running() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.scheduled_tasks() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_api;
@@ -6220,9 +8162,21 @@ REVOKE ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) FROM
 GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.storage() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.storage() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.storage() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.storage() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.store_read(key text, data bytea, lifetime interval) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.stuck() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_producer;
@@ -6246,6 +8200,8 @@ REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_api;
 GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_operator;
+
+REVOKE ALL ON FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) FROM PUBLIC;
 
@@ -6272,6 +8228,20 @@ GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.top() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_producer;
@@ -6279,9 +8249,17 @@ GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.troubles_of_database() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.uncounted_errors(quantity integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
@@ -6307,6 +8285,13 @@ GRANT ALL ON FUNCTION pgjobs.verify_session(session text) TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.verify_token(token text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.verify_token(token text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.waiting() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.watch_events() FROM PUBLIC;
@@ -6328,8 +8313,124 @@ GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.watch_tasks(task_ids bigint[]) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.why(task_id bigint, task_uuid uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.why_held(task pgjobs.task, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.why_over(task pgjobs.task, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.why_pending(task pgjobs.task, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.workers_status() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.workers_status() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.workers_status() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.workers_status() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.workers_status() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.workers_status() TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.blockers TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.blockers TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.blockers TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.errors TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.errors TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.errors TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.errors TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.errors TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.failed TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.failed TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.failed TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.failed TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.failed TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.findings TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.findings TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.findings TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.metrics TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.metrics TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.metrics TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.metrics TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.metrics TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.overview TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.overview TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.overview TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.overview TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.overview TO pgjobs_api;
+
 GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_readonly;
 GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_producer;
 GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_worker;
 GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_operator;
 GRANT SELECT ON TABLE pgjobs.problems TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.providers_status TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.providers_status TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.providers_status TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.providers_status TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.providers_status TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.running TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.running TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.running TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.running TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.running TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.scheduled_tasks TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.scheduled_tasks TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.scheduled_tasks TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.scheduled_tasks TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.scheduled_tasks TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.storage TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.storage TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.storage TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.stuck TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.stuck TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.stuck TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.stuck TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.stuck TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.task_events TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.task_events TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.task_events TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.task_events TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.task_events TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.throughput TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.throughput TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.throughput TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.throughput TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.throughput TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.top TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.top TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.top TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.top TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.top TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.waiting TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.waiting TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.waiting TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.waiting TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.waiting TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.workers_status TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.workers_status TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.workers_status TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.workers_status TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.workers_status TO pgjobs_api;
