@@ -6,47 +6,33 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from uuid import UUID
 
 from pgjobs.connections import connect, driver_for_connection
 from pgjobs.drivers import Driver
-from pgjobs.errors import BY_SQLSTATE, PgJobsError
 from pgjobs.generic import GenericVerbs
 from pgjobs.models import (
-    Acknowledged,
     Attempt,
     Event,
-    Failed,
-    Job,
     Json,
-    Lease,
     Mark,
     Pruned,
-    Registration,
-    Renewed,
-    Reported,
-    Retirement,
     Rule,
-    Started,
     Submitted,
     Swept,
     Task,
     TaskDocument,
-    Worker,
-    WorkerSummary,
 )
+from pgjobs.queue_leases import LeaseVerbs
 from pgjobs.queue_live import LiveVerbs
 from pgjobs.queue_providers import ProviderVerbs
+from pgjobs.queue_registry import RegistryVerbs
 from pgjobs.queue_rest import RestVerbs
 from pgjobs.queue_sessions import SessionVerbs
 
-Item = TypeVar("Item", Acknowledged, Failed, Started, Renewed, Reported)
-Held = Sequence[Lease | tuple[int, UUID]]
-"""Leases to acknowledge, as claimed or as (task id, token) pairs."""
 
-
-class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
+class Queue(RegistryVerbs, LeaseVerbs, GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
     """A queue in one schema of one database."""
 
     def __init__(self, driver: Driver) -> None:
@@ -72,143 +58,6 @@ class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    # jobs
-
-    async def register_job(
-        self,
-        room: str,
-        category: str,
-        name: str,
-        *,
-        schema: Json = None,
-        worker_id: UUID | None = None,
-        create_worker: bool | None = None,
-        max_attempts: int | None = None,
-        backoff_base: timedelta | None = None,
-        backoff_cap: timedelta | None = None,
-        jitter_share: float | None = None,
-        jitter_cap: timedelta | None = None,
-        max_age: timedelta | None = None,
-        events: str | None = None,
-        retain_completed: timedelta | None = None,
-        retain_failed: timedelta | None = None,
-        replace_schema: bool | None = None,
-        actor: str | None = None,
-        is_superuser: bool | None = None,
-    ) -> Registration:
-        rows = await self.driver.call(
-            "register_job",
-            room=room,
-            category=category,
-            name=name,
-            schema=schema,
-            worker_id=worker_id,
-            create_worker=create_worker,
-            max_attempts=max_attempts,
-            backoff_base=backoff_base,
-            backoff_cap=backoff_cap,
-            jitter_share=jitter_share,
-            jitter_cap=jitter_cap,
-            max_age=max_age,
-            events=events,
-            retain_completed=retain_completed,
-            retain_failed=retain_failed,
-            replace_schema=replace_schema,
-            actor=actor,
-            is_superuser=is_superuser,
-        )
-        return Registration.of(rows[0])
-
-    async def set_error_policy(
-        self,
-        job: str,
-        kind: str,
-        *,
-        is_retryable: bool | None = None,
-        backoff_base: timedelta | None = None,
-        backoff_cap: timedelta | None = None,
-        jitter_share: float | None = None,
-        jitter_cap: timedelta | None = None,
-    ) -> None:
-        await self.driver.call(
-            "set_error_policy",
-            job=job,
-            kind=kind,
-            is_retryable=is_retryable,
-            backoff_base=backoff_base,
-            backoff_cap=backoff_cap,
-            jitter_share=jitter_share,
-            jitter_cap=jitter_cap,
-        )
-
-    async def get_job(self, job: str, *, room: str | None = None) -> Job:
-        return Job.of((await self.driver.call("get_job", job=job, room=room))[0])
-
-    async def list_jobs(
-        self,
-        room: str | None = None,
-        *,
-        include_archived: bool | None = None,
-        page_size: int | None = None,
-        page_offset: int | None = None,
-    ) -> list[Job]:
-        rows = await self.driver.call(
-            "list_jobs",
-            room=room,
-            include_archived=include_archived,
-            page_size=page_size,
-            page_offset=page_offset,
-        )
-        return [Job.of(row) for row in rows]
-
-    async def archive_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
-        return Job.of((await self.driver.call("archive_job", job=job, actor=actor, reason=reason))[0])
-
-    async def unarchive_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
-        return Job.of((await self.driver.call("unarchive_job", job=job, actor=actor, reason=reason))[0])
-
-    async def pause_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
-        return Job.of((await self.driver.call("pause_job", job=job, actor=actor, reason=reason))[0])
-
-    async def resume_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
-        return Job.of((await self.driver.call("resume_job", job=job, actor=actor, reason=reason))[0])
-
-    async def retire_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
-        return Job.of((await self.driver.call("retire_job", job=job, actor=actor, reason=reason))[0])
-
-    # workers
-
-    async def register_worker(
-        self, name: str | None = None, *, jobs: Sequence[str] | None = None, actor: str | None = None
-    ) -> Worker:
-        return Worker.of((await self.driver.call("register_worker", name=name, jobs=jobs, actor=actor))[0])
-
-    async def heartbeat_worker(self, worker_id: UUID, *, actor: str | None = None) -> Worker:
-        return Worker.of((await self.driver.call("heartbeat_worker", worker_id=worker_id, actor=actor))[0])
-
-    async def retire_worker(
-        self,
-        worker_id: UUID,
-        *,
-        actor: str | None = None,
-        is_superuser: bool | None = None,
-        silent_for: timedelta | None = None,
-    ) -> Retirement:
-        rows = await self.driver.call(
-            "retire_worker",
-            worker_id=worker_id,
-            actor=actor,
-            is_superuser=is_superuser,
-            silent_for=silent_for,
-        )
-        return Retirement.of(rows[0])
-
-    async def list_workers(
-        self, room: str | None = None, *, page_size: int | None = None, page_offset: int | None = None
-    ) -> list[WorkerSummary]:
-        rows = await self.driver.call("list_workers", room=room, page_size=page_size, page_offset=page_offset)
-        return [WorkerSummary.of(row) for row in rows]
 
     # tasks
 
@@ -256,96 +105,6 @@ class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
         keys = None if idempotency_key is None else [idempotency_key]
         payload = {} if payload is None else payload
         return (await self.submit_tasks(job, [payload], idempotency_keys=keys, **options))[0]
-
-    async def claim_tasks(
-        self,
-        worker_id: UUID | None = None,
-        *,
-        quantity: int | None = None,
-        lease: timedelta | None = None,
-        job_ids: Sequence[int] | None = None,
-        in_room: str | None = None,
-        in_category: str | None = None,
-        of_owner: str | None = None,
-        of_project: str | None = None,
-        holder: str | None = None,
-        start: bool | None = None,
-        remote: bool | None = None,
-        actor: str | None = None,
-    ) -> list[Lease]:
-        rows = await self.driver.call(
-            "claim_tasks",
-            worker_id=worker_id,
-            quantity=quantity,
-            lease=lease,
-            job_ids=job_ids,
-            in_room=in_room,
-            in_category=in_category,
-            of_owner=of_owner,
-            of_project=of_project,
-            holder=holder,
-            start=start,
-            remote=remote,
-            actor=actor,
-        )
-        return [Lease.of(row) for row in rows]
-
-    async def start_tasks(self, held: Held) -> list[Started]:
-        return [Started.of(row) for row in await self.driver.call("start_tasks", **_named(held))]
-
-    async def start_task(self, held: Lease | tuple[int, UUID]) -> Started:
-        return _only(await self.start_tasks([held]))
-
-    async def report_progress(self, held: Held, progress: Sequence[Json]) -> list[Reported]:
-        rows = await self.driver.call("report_progress", **_named(held), progress=progress)
-        return [Reported.of(row) for row in rows]
-
-    async def renew_tasks(self, held: Held, lease: timedelta, *, holder: str | None = None) -> list[Renewed]:
-        rows = await self.driver.call("renew_tasks", **_named(held), lease=lease, holder=holder)
-        return [Renewed.of(row) for row in rows]
-
-    async def renew_task(self, held: Lease | tuple[int, UUID], lease: timedelta) -> Renewed:
-        return _only(await self.renew_tasks([held], lease))
-
-    async def complete_tasks(
-        self, held: Held, results: Sequence[Json] | None = None, *, holder: str | None = None
-    ) -> list[Acknowledged]:
-        rows = await self.driver.call("complete_tasks", **_named(held), results=results, holder=holder)
-        return [Acknowledged.of(row) for row in rows]
-
-    async def complete_task(self, held: Lease | tuple[int, UUID], result: Json = None) -> Acknowledged:
-        return _only(await self.complete_tasks([held], None if result is None else [result]))
-
-    async def fail_tasks(
-        self,
-        held: Held,
-        errors: Sequence[str],
-        *,
-        kinds: Sequence[str | None] | None = None,
-        retryable: Sequence[bool] | None = None,
-        holder: str | None = None,
-    ) -> list[Failed]:
-        rows = await self.driver.call(
-            "fail_tasks", **_named(held), errors=errors, kinds=kinds, retryable=retryable, holder=holder
-        )
-        return [Failed.of(row) for row in rows]
-
-    async def fail_task(
-        self, held: Lease | tuple[int, UUID], error: str, *, kind: str | None = None, retryable: bool = True
-    ) -> Failed:
-        kinds = None if kind is None else [kind]
-        return _only(await self.fail_tasks([held], [error], kinds=kinds, retryable=[retryable]))
-
-    async def release_tasks(
-        self, held: Held, *, delay: timedelta | None = None, holder: str | None = None
-    ) -> list[Acknowledged]:
-        rows = await self.driver.call("release_tasks", **_named(held), delay=delay, holder=holder)
-        return [Acknowledged.of(row) for row in rows]
-
-    async def release_task(
-        self, held: Lease | tuple[int, UUID], *, delay: timedelta | None = None
-    ) -> Acknowledged:
-        return _only(await self.release_tasks([held], delay=delay))
 
     async def cancel_task(
         self, task_id: int, *, reason: str | None = None, force: bool | None = None, actor: str | None = None
@@ -490,17 +249,3 @@ class Queue(GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
 
     async def check(self) -> list[Rule]:
         return [Rule.of(row) for row in await self.driver.call("check")]
-
-
-def _named(held: Held) -> dict[str, Any]:
-    pairs = [(item.task_id, item.token) if isinstance(item, Lease) else item for item in held]
-    return {"task_ids": [task_id for task_id, _ in pairs], "tokens": [token for _, token in pairs]}
-
-
-def _only(items: list[Item]) -> Item:
-    """The one item of a batch of one, or its problem raised."""
-    item = items[0]
-    if item.problem is not None:
-        problem = BY_SQLSTATE.get(item.problem, PgJobsError)
-        raise problem(f"Task {item.task_id}: {(problem.__doc__ or item.problem).strip()}")
-    return item
