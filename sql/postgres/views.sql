@@ -289,3 +289,27 @@ comment on column pgjobs.task_answer.error is 'What it failed with, or why it wa
 comment on column pgjobs.task_answer.payload is 'What to run it with.';
 comment on column pgjobs.task_answer.result is 'What it gave.';
 comment on column pgjobs.task_answer.queue_position is 'Its place among the pending tasks of its job.';
+
+-- The same to whoever claimed it: the token fences its acknowledgements off from
+-- later leases, so nobody else may see it.
+create view pgjobs.claim_answer as
+select a.*, l.token
+from pgjobs.task_answer as a
+join pgjobs.leases as l on l.task_id = a.id;
+
+comment on view pgjobs.claim_answer is
+  'What HTTP shows of a claimed task. Example: select * from pgjobs.claim_and_show(''<worker id>'')';
+comment on column pgjobs.claim_answer.id is 'Internal number.';
+comment on column pgjobs.claim_answer.uuid is 'Public id.';
+comment on column pgjobs.claim_answer.job is 'Address of its job.';
+comment on column pgjobs.claim_answer.room is 'Where it was submitted from.';
+comment on column pgjobs.claim_answer.status is 'pending, claimed, running, completed, failed or cancelled.';
+comment on column pgjobs.claim_answer.created_at is 'When it was submitted.';
+comment on column pgjobs.claim_answer.started_at is 'When its last attempt began to run.';
+comment on column pgjobs.claim_answer.ended_at is 'When it ended.';
+comment on column pgjobs.claim_answer.worker_id is 'The worker that holds or ended it.';
+comment on column pgjobs.claim_answer.error is 'What it failed with, or why it was cancelled.';
+comment on column pgjobs.claim_answer.payload is 'What to run it with.';
+comment on column pgjobs.claim_answer.result is 'What it gave.';
+comment on column pgjobs.claim_answer.queue_position is 'Its place among the pending tasks of its job.';
+comment on column pgjobs.claim_answer.token is 'The lease, for acknowledgements.';

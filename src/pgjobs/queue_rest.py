@@ -34,6 +34,13 @@ class TaskAnswer(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimAnswer(TaskAnswer):
+    """The same to whoever claimed it, with the token of the lease."""
+
+    token: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Counted(Record):
     """How long a list is; with relation `gte`, at least."""
 
@@ -126,9 +133,9 @@ class RestVerbs:
         )
         return TaskAnswer.of(rows[0])
 
-    async def claim_and_show(self, worker_id: UUID, *, actor: str | None = None) -> TaskAnswer | None:
+    async def claim_and_show(self, worker_id: UUID, *, actor: str | None = None) -> ClaimAnswer | None:
         rows = await self.driver.call("claim_and_show", worker_id=worker_id, actor=actor)
-        return TaskAnswer.of(rows[0]) if rows else None
+        return ClaimAnswer.of(rows[0]) if rows else None
 
     async def update_task(
         self,

@@ -1,7 +1,8 @@
 -- Claims one task for a worker, under a lease that lives by heartbeats, and
--- shows it as HTTP does; no row when nothing is due. Never an @internal one.
+-- shows it as HTTP does, with the lease's token, which nobody else is shown; no
+-- row when nothing is due. Never an @internal one.
 create function pgjobs.claim_and_show(worker_id uuid, actor text default null)
-returns setof pgjobs.task_answer
+returns setof pgjobs.claim_answer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
@@ -18,9 +19,9 @@ begin
   -- A statement of its own, so that the next one sees what it wrote.
   select c.task_id into v_id
   from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
-  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  return query select a.* from pgjobs.claim_answer as a where a.id = v_id;
 end
 $$;
 
 comment on function pgjobs.claim_and_show is
-  'Claims one task and shows it as HTTP does. Example: select uuid, payload from pgjobs.claim_and_show(''<worker id>'')';
+  'Claims one task and shows it as HTTP does. Example: select uuid, token, payload from pgjobs.claim_and_show(''<worker id>'')';

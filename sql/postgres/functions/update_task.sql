@@ -1,7 +1,8 @@
 -- Takes a task to another status on behalf of somebody, without their having to
 -- know the lease: the owner of the task's worker or a superuser may, and whoever
 -- submitted it as long as no worker has it. A `token` that is not the current
--- one is refused as lost. An ending retires the job if that leaves it orphaned.
+-- one is refused as lost, and saying again what was said under it changes nothing.
+-- An ending retires the job if that leaves it orphaned.
 --
 -- The lease is locked before anything is judged, so the holder cannot change.
 create function pgjobs.update_task(
@@ -35,13 +36,14 @@ begin
   if v_task.id is null then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
   end if;
-  perform pgjobs.check_updater(
-    update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
-  );
-  perform pgjobs.check_update(
+  -- The lease before its owner: a worker whose task passed on to somebody else's is told that.
+  if not pgjobs.is_said_before(
     v_id, update_task.task_uuid, v_token, update_task.token, v_task.status, update_task.status
-  );
-  if v_task.status <> update_task.status then
+  ) then
+    perform pgjobs.check_updater(
+      update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
+    );
+    perform pgjobs.check_update(v_task.status, update_task.status);
     v_problem := case update_task.status
       when 'running' then (select s.problem from pgjobs.start_tasks(array[v_id], array[v_token]) as s)
       when 'completed' then (

@@ -62,11 +62,35 @@ $$;
 comment on function pgjobs.check_updater is
   'Refuses updates by strangers. Example: see pgjobs.update_task, which calls it first';
 
--- Every other reason to refuse an update. Saying again, under the same token, how
--- a task ended is not one: a lost reply can be retried.
-create function pgjobs.check_update(
+-- Whether an update says again, under the same token, what was said before: a
+-- lost reply can be retried. Refuses a token that is no longer the task's.
+create function pgjobs.is_said_before(
   task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text
 )
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if token is null then
+    return false;
+  elsif token = held then
+    return old_status = 'running' and new_status = 'running';
+  elsif old_status <> new_status or not exists (
+    select from pgjobs.outcomes as o where o.task_id = is_said_before.task_id and o.token = is_said_before.token
+  ) then
+    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
+      'It lapsed or passed to another worker.');
+  end if;
+  return true;
+end
+$$;
+
+comment on function pgjobs.is_said_before is
+  'Whether an update repeats another; refuses lost leases. Example: see pgjobs.update_task, which calls it first';
+
+-- Every other reason to refuse an update.
+create function pgjobs.check_update(old_status text, new_status text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -74,15 +98,6 @@ as $$
 begin
   if new_status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled') then
     perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(new_status)));
-  end if;
-  if token is not null and old_status = new_status and exists (
-    select from pgjobs.outcomes as o where o.task_id = check_update.task_id and o.token = check_update.token
-  ) then
-    return;
-  end if;
-  if token is not null and token is distinct from held then
-    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
-      'It lapsed or passed to another worker.');
   end if;
   if new_status <> all (case old_status
     when 'pending' then array['cancelled']
@@ -97,4 +112,4 @@ end
 $$;
 
 comment on function pgjobs.check_update is
-  'Refuses updates that cannot be. Example: see pgjobs.update_task, which calls it first';
+  'Refuses updates that cannot be. Example: select pgjobs.check_update(''claimed'', ''running'')';

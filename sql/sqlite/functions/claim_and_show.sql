@@ -1,7 +1,10 @@
 -- claim_and_show(worker_id uuid, actor text = null)
 --
 -- Claims one task for a worker, under a lease that lives by heartbeats, and
--- shows it as HTTP does; no row when nothing is due. Never an @internal one.
+-- shows it as HTTP does, with the lease's token, which nobody else is shown; no
+-- row when nothing is due. Never an @internal one.
 select true as v_remote;
 call claim_tasks(worker_id => :worker_id, remote => :v_remote, actor => :actor) into v_claimed;
-select a.* from task_answer as a where a.id = json_extract(:v_claimed, '$[0].task_id');
+select a.*, json_extract(:v_claimed, '$[0].token') as token
+from task_answer as a
+where a.id = json_extract(:v_claimed, '$[0].task_id');

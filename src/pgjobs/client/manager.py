@@ -75,19 +75,20 @@ class JobManager(Registry):
         return TaskStream(lambda is_stopped: self._next_task(interval, is_stopped), stop_event)
 
     def start(self, task: ClaimedTask) -> None:
-        self._update(task.task_id, "running")
+        self._update(task.task_id, "running", task.token)
 
     def complete(self, task: ClaimedTask, result: Any = None) -> None:
-        self._update(task.task_id, "completed", result=result)
+        self._update(task.task_id, "completed", task.token, result=result)
 
     def fail(self, task: ClaimedTask, error: str) -> None:
-        self.fail_by_id(task.task_id, error)
+        self._update(task.task_id, "failed", task.token, error=error)
 
     def fail_by_id(self, task_id: str, error: str) -> None:
+        """Fails a task by its id alone, whichever of the user's workers has it now."""
         self._update(task_id, "failed", error=error)
 
     def cancel(self, task: ClaimedTask) -> None:
-        self._update(task.task_id, "cancelled")
+        self._update(task.task_id, "cancelled", task.token)
 
     def heartbeat(self) -> None:
         """Tells the server that the worker is alive."""
@@ -106,17 +107,19 @@ class JobManager(Registry):
         wait = 0 if self._live.is_connected else math.floor(patience)
         headers = {"Prefer": f"wait={wait}"} if wait else None
         body = {"worker_id": str(self._required_worker())}
-        while (
-            shown := self.calls.call("POST", "/tasks/claim", json=body, headers=headers).json()["task"]
-        ) is not None:
+        while True:
+            response = self.calls.call("POST", "/tasks/claim", json=body, headers=headers)
+            if (shown := response.json()["task"]) is None:
+                return None
+            token = response.headers.get("Lease-Token")
             try:
                 model, run_kwargs = self._jobs[shown["job_name"]]
-                return ClaimedTask.of(shown, model, run_kwargs)
+                return ClaimedTask.of(shown, model, run_kwargs, token)
             except KeyError:
-                self.fail_by_id(shown["id"], f"This worker does not serve {shown['job_name']}")
+                problem = f"This worker does not serve {shown['job_name']}"
             except ValidationError as error:
-                self.fail_by_id(shown["id"], f"The payload does not fit: {error}")
-        return None
+                problem = f"The payload does not fit: {error}"
+            self._update(shown["id"], "failed", token, error=problem)
 
     def _next_task(self, interval: float, is_stopped: Callable[[], bool]) -> ClaimedTask | None:
         def is_over() -> bool:
@@ -143,9 +146,10 @@ class JobManager(Registry):
             is_over_after(began + interval - time.monotonic())
         return None
 
-    def _update(self, task_id: str, status: str, **more: Any) -> None:
+    def _update(self, task_id: str, status: str, token: str | None = None, **more: Any) -> None:
         body = {"status": status, **{name: value for name, value in more.items() if value is not None}}
-        self.calls.call("PATCH", f"/tasks/{task_id}", json=body)
+        headers = {"Lease-Token": token} if token else None
+        self.calls.call("PATCH", f"/tasks/{task_id}", json=body, headers=headers)
 
     def _required_worker(self) -> UUID:
         if self._worker_id is None:

@@ -22,13 +22,21 @@ class ClaimedTask:
     created_at: datetime
     extension: Any
     run_kwargs: dict[str, Any] = field(default_factory=dict)
+    token: str | None = field(default=None, repr=False)
+    """The lease: reports that carry it are refused once the task has passed to another worker."""
 
     @property
     def id(self) -> str:
         return self.task_id
 
     @classmethod
-    def of(cls, shown: dict[str, Any], model: type[BaseModel], run_kwargs: dict[str, Any]) -> Self:
+    def of(
+        cls,
+        shown: dict[str, Any],
+        model: type[BaseModel],
+        run_kwargs: dict[str, Any],
+        token: str | None = None,
+    ) -> Self:
         return cls(
             task_id=shown["id"],
             job_name=shown["job_name"],
@@ -37,6 +45,7 @@ class ClaimedTask:
             created_at=datetime.fromisoformat(shown["created_at"]),
             extension=model.model_validate(shown["payload"]),
             run_kwargs=run_kwargs,
+            token=token,
         )
 
 

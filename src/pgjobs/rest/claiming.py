@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from pgjobs.queue import Queue
-from pgjobs.queue_rest import TaskAnswer
+from pgjobs.queue_rest import ClaimAnswer
 from pgjobs.rest.waiting import Waiters
 
 POLL_SECONDS = 3.0
@@ -18,7 +18,7 @@ HasLeft = Callable[[], Awaitable[bool]]
 
 async def claim_within(
     seconds: float, worker_id: UUID, actor: str, queue: Queue, waiters: Waiters, has_left: HasLeft
-) -> TaskAnswer | None:
+) -> ClaimAnswer | None:
     """A task as soon as one is due, or none when the time is over or the caller has left."""
     deadline = time.monotonic() + seconds
     mark: int | None = None

@@ -181,7 +181,7 @@ class ClaimOut(Wire):
 
 
 class TaskUpdate(Wire):
-    """Where to take a task; `token` fences the update off from later leases."""
+    """Where to take a task; `token` is another place for what the `Lease-Token` header says."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -35,6 +35,14 @@ IdempotencyKey = Annotated[
     str | None,
     Header(min_length=1, max_length=200, description="The same key gets the same task."),
 ]
+LeaseToken = Annotated[
+    UUID | None,
+    Header(description="The lease, as the claim named it: refused once the task has passed on."),
+]
+_CLAIMED = headers(
+    Preference_Applied="`wait=N`, when the answer was waited for.",
+    Lease_Token="The lease of the task: updates that carry it are refused once the task has passed on.",  # noqa: S106
+)
 _WAITED = headers(Preference_Applied="`wait=N`, when the answer was waited for.")
 
 
@@ -132,7 +140,7 @@ async def submit_task(
 @router.post(
     "/tasks/claim",
     responses={
-        200: {"description": "A task, or none.", "headers": _WAITED},
+        200: {"description": "A task, or none.", "headers": _CLAIMED},
         **problems("unauthorized", "forbidden", "worker-not-found", "payload-too-large"),
     },
 )
@@ -152,6 +160,8 @@ async def claim_task(
     if task is None and wait:
         task = await claim_within(wait, body.worker_id, actor.id, queue, waiters, request.is_disconnected)
         response.headers["Preference-Applied"] = f"wait={wait}"
+    if task is not None:
+        response.headers["Lease-Token"] = str(task.token)
     return ClaimOut(task=task and TaskOut.of(task))
 
 
@@ -193,14 +203,16 @@ async def get_task(
         "payload-invalid",
     ),
 )
-async def update_task(task_id: UUID, body: TaskUpdate, queue: QueueDep, actor: ActorDep) -> TaskOut:
+async def update_task(
+    task_id: UUID, body: TaskUpdate, queue: QueueDep, actor: ActorDep, lease_token: LeaseToken = None
+) -> TaskOut:
     """Take a task to its next status: for its worker's owner or a superuser; its submitter may cancel it."""
     task = await queue.update_task(
         task_id,
         body.status,
         error=body.error,
         result=body.result,
-        token=body.token,
+        token=body.token or lease_token,
         actor=actor.id,
         is_superuser=actor.is_superuser,
     )

@@ -3,56 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import httpx
 import pytest
-import socketio
 from pydantic import BaseModel
 
-from pgjobs.client import Api, Category, ClaimedTask, Extension, JobManager, Provider, TaskStream
+from pgjobs.client import Api, ClaimedTask, Extension, JobManager, Provider, TaskStream
+from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.processes import free_port, wait_until
 from tests.surfaces.rest_server import token_of
-
-ROTATE = "@global:modifiers:Rotate"
-
-
-class Rotate(Extension):
-    """What most tests run."""
-
-    category: ClassVar[Category] = Category.MODIFIER
-    angle: float = 0.0
-
-    def run(self, vis: Any = None, **kwargs: Any) -> Any:
-        return {"turned": self.angle, **kwargs}
-
-
-@pytest.fixture
-def token() -> str:
-    return token_of("root", is_superuser=True)
-
-
-@pytest.fixture
-def sdk(base: str, token: str) -> Iterator[Api]:
-    sdk = Api(base, token)
-    yield sdk
-    sdk.http.close()
-
-
-@pytest.fixture
-def manager(sdk: Api) -> Iterator[JobManager]:
-    with JobManager(sdk, polling_interval=0.1) as manager:
-        yield manager
-
-
-@pytest.fixture
-def tsio(base: str, token: str) -> Iterator[socketio.Client]:
-    tsio = socketio.Client()
-    tsio.connect(base, auth={"token": token}, transports=["websocket"])
-    yield tsio
-    tsio.disconnect()
-
 
 SEED = """
 from typing import ClassVar
@@ -165,8 +125,13 @@ def test_a_task_is_claimed_started_and_completed(manager, root):
     manager.complete(task, {"ok": True})
     shown = root.get(f"tasks/{task_id}").json()
     assert (shown["status"], shown["result"]) == ("completed", {"ok": True})
+    # Said again, because the reply may have been lost, it is heard once.
+    manager.complete(task, {"ok": True})
+    with pytest.raises(ValueError, match="lost"):
+        manager.fail(task, "after all")
     with pytest.raises(ValueError, match="transition"):
-        manager.complete(task)
+        manager.fail_by_id(task_id, "after all")
+    assert root.get(f"tasks/{task_id}").json()["status"] == "completed"
 
 
 def test_tasks_can_be_failed_and_cancelled(manager, root):
