@@ -1380,22 +1380,13 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) IS 'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
 
-CREATE FUNCTION pgjobs.check_update(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) RETURNS void
+CREATE FUNCTION pgjobs.check_update(old_status text, new_status text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if new_status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled') then
     perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(new_status)));
-  end if;
-  if token is not null and old_status = new_status and exists (
-    select from pgjobs.outcomes as o where o.task_id = check_update.task_id and o.token = check_update.token
-  ) then
-    return;
-  end if;
-  if token is not null and token is distinct from held then
-    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
-      'It lapsed or passed to another worker.');
   end if;
   if new_status <> all (case old_status
     when 'pending' then array['cancelled']
@@ -1409,7 +1400,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.check_update(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) IS 'Refuses updates that cannot be. Example: see pgjobs.update_task, which calls it first';
+COMMENT ON FUNCTION pgjobs.check_update(old_status text, new_status text) IS 'Refuses updates that cannot be. Example: select pgjobs.check_update(''claimed'', ''running'')';
 
 CREATE FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1566,7 +1557,55 @@ COMMENT ON COLUMN pgjobs.task_answer.result IS 'What it gave.';
 
 COMMENT ON COLUMN pgjobs.task_answer.queue_position IS 'Its place among the pending tasks of its job.';
 
-CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.task_answer
+CREATE VIEW pgjobs.claim_answer AS
+ SELECT a.id,
+    a.uuid,
+    a.job,
+    a.room,
+    a.status,
+    a.created_at,
+    a.started_at,
+    a.ended_at,
+    a.worker_id,
+    a.error,
+    a.payload,
+    a.result,
+    a.queue_position,
+    l.token
+   FROM (pgjobs.task_answer a
+     JOIN pgjobs.leases l ON ((l.task_id = a.id)));
+
+COMMENT ON VIEW pgjobs.claim_answer IS 'What HTTP shows of a claimed task. Example: select * from pgjobs.claim_and_show(''<worker id>'')';
+
+COMMENT ON COLUMN pgjobs.claim_answer.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.status IS 'pending, claimed, running, completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.created_at IS 'When it was submitted.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.worker_id IS 'The worker that holds or ended it.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.error IS 'What it failed with, or why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.payload IS 'What to run it with.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.queue_position IS 'Its place among the pending tasks of its job.';
+
+COMMENT ON COLUMN pgjobs.claim_answer.token IS 'The lease, for acknowledgements.';
+
+CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.claim_answer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -1583,11 +1622,11 @@ begin
   -- A statement of its own, so that the next one sees what it wrote.
   select c.task_id into v_id
   from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
-  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  return query select a.* from pgjobs.claim_answer as a where a.id = v_id;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) IS 'Claims one task and shows it as HTTP does. Example: select uuid, payload from pgjobs.claim_and_show(''<worker id>'')';
+COMMENT ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) IS 'Claims one task and shows it as HTTP does. Example: select uuid, token, payload from pgjobs.claim_and_show(''<worker id>'')';
 
 CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[])
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2909,6 +2948,27 @@ CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS bool
     RETURN ((status = 'failed'::text) AND (COALESCE(error_kind, ''::text) <> ALL (ARRAY['lease_expired'::text, 'worker_disconnected'::text, 'internal_timeout'::text])));
 
 COMMENT ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) IS 'Whether an attempt was failed by its holder. Example: select pgjobs.is_own_failure(''failed'', ''network'')';
+
+CREATE FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if token is null then
+    return false;
+  elsif token = held then
+    return old_status = 'running' and new_status = 'running';
+  elsif old_status <> new_status or not exists (
+    select from pgjobs.outcomes as o where o.task_id = is_said_before.task_id and o.token = is_said_before.token
+  ) then
+    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
+      'It lapsed or passed to another worker.');
+  end if;
+  return true;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) IS 'Whether an update repeats another; refuses lost leases. Example: see pgjobs.update_task, which calls it first';
 
 CREATE FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -5831,13 +5891,14 @@ begin
   if v_task.id is null then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
   end if;
-  perform pgjobs.check_updater(
-    update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
-  );
-  perform pgjobs.check_update(
+  -- The lease before its owner: a worker whose task passed on to somebody else's is told that.
+  if not pgjobs.is_said_before(
     v_id, update_task.task_uuid, v_token, update_task.token, v_task.status, update_task.status
-  );
-  if v_task.status <> update_task.status then
+  ) then
+    perform pgjobs.check_updater(
+      update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
+    );
+    perform pgjobs.check_update(v_task.status, update_task.status);
     v_problem := case update_task.status
       when 'running' then (select s.problem from pgjobs.start_tasks(array[v_id], array[v_token]) as s)
       when 'completed' then (
@@ -7710,7 +7771,7 @@ REVOKE ALL ON FUNCTION pgjobs.check_room(room text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.check_update(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.check_update(old_status text, new_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
 
@@ -7898,6 +7959,8 @@ GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) FROM PUBLIC;
 
