@@ -22,8 +22,13 @@ async def connect(url: str | None = None, **options: Any) -> Driver:
     if scheme.startswith("postgres"):
         from pgjobs.drivers.postgres import PostgresDriver
 
+        options.setdefault("is_pooled", settings.is_pooled)
+        if settings.listen_url is not None:
+            options.setdefault("listen_url", settings.listen_url.get_secret_value())
         return await PostgresDriver.connect(url, **options)
-    raise InvalidArgument(f"No driver for {scheme}: URLs", hint="Use postgresql://… or sqlite:///file.")
+    # Without a scheme it may be anything, a password for example.
+    kind = f"{scheme}: URLs" if "://" in url else "that"
+    raise InvalidArgument(f"No driver for {kind}", hint="Use postgresql://… or sqlite:///file.")
 
 
 def driver_for_connection(connection: Any, *, schema: str) -> Driver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pgjobs.errors import InvalidArgument
 
 _IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,39}")
+_LIBPQ = ("PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE")
 _DRIVER_OF_URL = re.compile(r"^(postgres(?:ql)?)\+\w+://")
 
 
@@ -53,10 +55,14 @@ class Settings(BaseSettings):
     manage_roles: bool = True
     pool_min_size: int = Field(default=1, ge=0)
     pool_max_size: int = Field(default=10, ge=1)
+    is_pooled: bool = Field(default=False, validation_alias="PGJOBS_POOLED")
+    listen_url: Annotated[SecretStr | None, AfterValidator(_plain_url)] = None
 
     def url(self) -> str:
-        """The database URL in clear, for connecting only."""
+        """The database URL in clear, for connecting only; without one, libpq's variables say where."""
         if self.database_url is None:
+            if any(os.environ.get(name) for name in _LIBPQ):
+                return "postgresql://"
             raise InvalidArgument(
                 "No database URL", hint="Set PGJOBS_DATABASE_URL, for example postgresql://localhost/mydb"
             )

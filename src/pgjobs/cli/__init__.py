@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import sys
 
+_EXTRAS = {
+    "typer": "cli", "rich": "cli", "fastapi": "server", "uvicorn": "server", "socketio": "server",
+    "httpx": "server", "jwt": "server", "jsonschema_rs": "server", "prometheus_client": "server",
+}  # fmt: skip
+
 
 def main() -> None:
     try:
         from pgjobs.cli.app import run
+
+        run()
     except ModuleNotFoundError as missing:
-        if missing.name not in ("typer", "rich", "click"):
+        extra = _EXTRAS.get(missing.name or "")
+        if extra is None:
             raise
-        sys.exit("pgjobs: the command line needs: pip install 'pgjobs-server[cli]'")
-    run()
+        sys.exit(f"pgjobs: this needs: pip install 'pgjobs-server[{extra}]'")

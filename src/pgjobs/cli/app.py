@@ -1,30 +1,50 @@
-"""All commands, and how their errors are told."""
+"""All commands, put together."""
 
 from __future__ import annotations
 
-import asyncpg
+import os
+
 import typer
 
+from pgjobs.cli.bench import bench
+from pgjobs.cli.enqueue import enqueue
+from pgjobs.cli.exits import errors_told
+from pgjobs.cli.jobs import jobs
 from pgjobs.cli.migrate import migrate
+from pgjobs.cli.psql import psql
 from pgjobs.cli.serve import openapi, serve
 from pgjobs.cli.sweep import sweep
+from pgjobs.cli.tasks import tasks
 from pgjobs.cli.token import token
 from pgjobs.cli.worker import worker
-from pgjobs.errors import PgJobsError
+from pgjobs.cli.workers import workers
 
+_EXITS = (
+    "Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused, 5 schema behind, 6 unhealthy, "
+    "7 awaited task failed, 124 timed out, 130 interrupted."
+)
+
+# Plain help: what draws boxes costs more time to import than everything else here.
 app = typer.Typer(
     name="pgjobs",
     help="A job system that lives in Postgres.",
+    epilog=_EXITS,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    rich_markup_mode=None,
 )
 app.command()(migrate)
 app.command()(worker)
 app.command()(serve)
-app.command()(openapi)
+app.command()(enqueue)
+app.add_typer(tasks, name="tasks")
+app.add_typer(jobs, name="jobs")
+app.add_typer(workers, name="workers")
 app.command()(sweep)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(psql)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench)
 app.add_typer(token, name="token")
+app.command()(openapi)
 
 
 @app.callback()
@@ -33,15 +53,7 @@ def _commands() -> None:
 
 
 def run() -> None:
-    try:
+    # The library looks for a traceback style of its own in the environment.
+    os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
+    with errors_told():
         app()
-    except PgJobsError as error:
-        _stop(error.message, error.detail, error.hint)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        _stop(str(error), None, None)
-
-
-def _stop(message: str, detail: str | None, hint: str | None) -> None:
-    line = ". ".join(part.rstrip(".") for part in (message, detail, hint) if part)
-    typer.echo("pgjobs: " + " ".join(line.split()), err=True)
-    raise SystemExit(1)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import getpass
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
-import asyncpg
 import typer
-from pydantic import SecretStr, ValidationError
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.settings import Settings
 
+if TYPE_CHECKING:
+    import asyncpg
+
+    from pgjobs.queue import Queue
+    from pgjobs.settings import Settings
+
+Result = TypeVar("Result")
 Url: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Database URL; else PGJOBS_DATABASE_URL, then DATABASE_URL.", show_default=False),
+    typer.Option(
+        help="Database URL; else PGJOBS_DATABASE_URL, DATABASE_URL, or libpq's PGHOST, PGDATABASE, ….",
+        show_default=False,
+    ),
 ]
 
 
 def settings_of(url: str | None) -> Settings:
+    from pydantic import SecretStr, ValidationError
+
+    from pgjobs.settings import Settings
+
     try:
         return Settings(database_url=SecretStr(url)) if url else Settings()
     except ValidationError as error:
@@ -28,17 +42,49 @@ def settings_of(url: str | None) -> Settings:
         raise InvalidArgument("; ".join(problems)) from None
 
 
+def with_queue(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> Result:
+    """Runs one conversation with the queue."""
+
+    async def run() -> Result:
+        async with opened(settings_of(url).url()) as queue:
+            return await call(queue)
+
+    return asyncio.run(run())
+
+
+@asynccontextmanager
+async def opened(url: str, **options: Any) -> AsyncIterator[Queue]:
+    from pgjobs.queue import Queue
+
+    try:
+        queue = await Queue.connect(url, **options)
+    except ValueError:
+        raise _not_understood() from None
+    async with queue:
+        yield queue
+
+
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """One plain connection, for what is done before there is a queue."""
+    import asyncpg
+
     try:
         # No cached statements: a pooler may stand between.
         connection = await asyncpg.connect(settings.url(), statement_cache_size=0)
     except ValueError:
-        # Not its text: a URL that cannot be parsed is quoted in parts, password included.
-        raise InvalidArgument(
-            "The database URL cannot be understood", hint="Percent-encode the password"
-        ) from None
+        raise _not_understood() from None
     try:
         yield connection
     finally:
         await connection.close()
+
+
+def operator() -> str:
+    """Who acts, for the audit trail."""
+    return os.environ.get("PGJOBS_ACTOR") or getpass.getuser()
+
+
+def _not_understood() -> InvalidArgument:
+    # Not the reason given: a URL that cannot be parsed is quoted in parts, password included.
+    return InvalidArgument("The database URL cannot be understood", hint="Percent-encode the password")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pgjobs.cli.database import Url, connected, settings_of
-from pgjobs.drivers import migrations
-from pgjobs.drivers.migrations import Plan
-from pgjobs.drivers.scripts import Release
-from pgjobs.settings import Settings
+from pgjobs.cli.output import progress, say
+
+if TYPE_CHECKING:
+    from pgjobs.drivers.migrations import Plan
+    from pgjobs.drivers.scripts import Release
+    from pgjobs.settings import Settings
 
 
 def migrate(
@@ -22,7 +25,12 @@ def migrate(
     roles: Annotated[bool, typer.Option("--roles/--no-roles", help="Create roles and grant to them.")] = True,
 ) -> None:
     """Install the schema or bring it up to date."""
+    from pgjobs.drivers import migrations
+
     settings = settings_of(url)
+    if not dump and settings.url().startswith("sqlite"):
+        _tell(_migrate_file(settings.url(), dry_run), "The SQLite file", dry_run)
+        return
     release = migrations.read_release(
         settings.database_schema, settings.role_prefix, roles=roles and settings.manage_roles
     )
@@ -30,19 +38,32 @@ def migrate(
         typer.echo(migrations.dump(release, after=after), nl=False)
         return
     plan = asyncio.run(_run(settings, release, dry_run))
-    for step in plan.steps:
-        typer.echo(step)
-    typer.echo(_summary(plan, release, dry_run), err=True)
+    _tell(plan.steps, f"Schema {release.schema}", dry_run)
 
 
 async def _run(settings: Settings, release: Release, dry_run: bool) -> Plan:
+    from pgjobs.drivers import migrations
+
     async with connected(settings) as connection:
-        run = migrations.plan if dry_run else migrations.migrate
-        return await run(connection, release)
+        if dry_run:
+            return await migrations.plan(connection, release)
+        with progress("Migrate", None) as bar:
+            return await migrations.migrate(connection, release, watch=bar.reach)
 
 
-def _summary(plan: Plan, release: Release, dry_run: bool) -> str:
-    if not plan:
-        return f"Schema {release.schema} is up to date."
-    verb = "needs" if dry_run else "applied"
-    return f"Schema {release.schema}: {verb} {len(plan.steps)} steps."
+def _migrate_file(url: str, dry_run: bool) -> list[str]:
+    from pgjobs.drivers.sqlite import open_file
+    from pgjobs.drivers.sqlite_migrations import migrate_sqlite, pending_sqlite
+
+    with closing(open_file(url)) as connection:
+        names = pending_sqlite(connection) if dry_run else migrate_sqlite(connection)
+    return [f"migrations/{name}" for name in names]
+
+
+def _tell(steps: list[str], place: str, dry_run: bool) -> None:
+    for step in steps:
+        typer.echo(step)
+    if steps:
+        say(f"{place}: {'needs' if dry_run else 'applied'} {len(steps)} steps.")
+    else:
+        say(f"{place} is up to date.")

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pgjobs.cli.database import Url, settings_of
+from pgjobs.cli.database import Url, opened, settings_of
 from pgjobs.errors import InvalidArgument
 
 
@@ -83,9 +83,7 @@ def run_server(app: Any, host: str, port: int) -> None:
 
 
 async def _has_auth(address: str, settings: Any) -> bool:
-    from pgjobs.queue import Queue
-
     if settings.auth_secret is not None:
         return True
-    async with await Queue.connect(address) as queue:
+    async with opened(address) as queue:
         return any(token.revoked_at is None for token in await queue.list_tokens(page_size=500))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated
 from uuid import UUID
 
 import typer
 
-from pgjobs.cli.database import Url, settings_of
-from pgjobs.queue import Queue
+from pgjobs.cli.database import Url, with_queue
 
-Result = TypeVar("Result")
-
-token = typer.Typer(help="API tokens.", no_args_is_help=True)
+token = typer.Typer(help="API tokens.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @token.command()
@@ -28,7 +23,7 @@ def create(
 ) -> None:
     """Create a token and print it, this once."""
     lifetime = None if days is None else timedelta(days=days)
-    made = _with(
+    made = with_queue(
         url, lambda queue: queue.create_token(user, name=name, is_superuser=superuser, lifetime=lifetime)
     )
     typer.echo(made.token)
@@ -38,7 +33,7 @@ def create(
 @token.command("list")
 def list_all(url: Url = None) -> None:
     """List tokens, without what is secret about them."""
-    for known in _with(url, lambda queue: queue.list_tokens(page_size=500)):
+    for known in with_queue(url, lambda queue: queue.list_tokens(page_size=500)):
         kind = "superuser" if known.is_superuser else "user"
         ends = "revoked" if known.revoked_at else f"expires {known.expires_at or 'never'}"
         typer.echo(f"{known.id}  {kind}  {known.user_id}  {known.name or '-'}  {ends}")
@@ -47,13 +42,5 @@ def list_all(url: Url = None) -> None:
 @token.command()
 def revoke(token_id: UUID, url: Url = None) -> None:
     """Take a token back."""
-    _with(url, lambda queue: queue.revoke_token(token_id))
+    with_queue(url, lambda queue: queue.revoke_token(token_id))
     typer.echo(f"Token {token_id} is revoked.", err=True)
-
-
-def _with(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> Result:
-    async def run() -> Result:
-        async with await Queue.connect(settings_of(url).url()) as queue:
-            return await call(queue)
-
-    return asyncio.run(run())

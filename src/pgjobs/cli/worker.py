@@ -8,16 +8,15 @@ import logging
 import os
 import sys
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgjobs.cli.database import Url, settings_of
+from pgjobs.cli.database import Url, opened, settings_of
 from pgjobs.errors import InvalidArgument
-from pgjobs.jobs import Jobs
-from pgjobs.queue import Queue
-from pgjobs.running import TaskContextFilter
-from pgjobs.worker import Worker
+
+if TYPE_CHECKING:
+    from pgjobs.jobs import Jobs
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s task=%(task_id)s job=%(job)s attempt=%(attempt)s %(message)s"
 
@@ -37,13 +36,14 @@ def worker(
     served = load(jobs)
     _log_to_stderr(log_level)
     settings = settings_of(url)
-    if settings.database_url is None:
-        raise InvalidArgument("No database URL", hint="Pass --url or set PGJOBS_DATABASE_URL")
+    address = settings.url()
 
     async def run() -> None:
+        from pgjobs.worker import Worker
+
         # One connection for each transaction() that may be open, and some for the worker itself.
         options = {"max_size": max(settings.pool_max_size, concurrency + 4)}
-        async with await Queue.connect(settings.url(), **options) as queue:
+        async with opened(address, **({} if address.startswith("sqlite") else options)) as queue:
             served.use(queue)
             await Worker(
                 queue,
@@ -60,6 +60,8 @@ def worker(
 
 def load(place: str) -> Jobs:
     """The `Jobs` at `module:name`; the current directory counts as installed."""
+    from pgjobs.jobs import Jobs
+
     module_name, _, name = place.partition(":")
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     try:
@@ -78,6 +80,8 @@ def load(place: str) -> Jobs:
 
 
 def _log_to_stderr(level: str) -> None:
+    from pgjobs.running import TaskContextFilter
+
     handler = logging.StreamHandler()
     handler.addFilter(TaskContextFilter())
     try:

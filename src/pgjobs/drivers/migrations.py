@@ -6,7 +6,7 @@ triggers, grants) is dropped and re-created as a whole when any of it changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -75,17 +75,26 @@ async def plan(connection: Connection, release: Release) -> Plan:
 
 
 async def migrate(
-    connection: Connection, release: Release, *, lock_timeout: timedelta = LOCK_TIMEOUT
+    connection: Connection,
+    release: Release,
+    *,
+    lock_timeout: timedelta = LOCK_TIMEOUT,
+    watch: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Plan:
-    """Brings the database to this release in one transaction and says what was done."""
+    """Brings the database to this release in one transaction and says what was done.
+
+    `watch` is told how many of how many scripts have run.
+    """
     # Read committed, so that a run which waited for its turn sees what the one before it did.
     async with connection.transaction(isolation="read_committed"):
         await _set_lock_timeout(connection, TURN_TIMEOUT)
         await _execute(connection, _runner("prepare.sql", release.schema))
         await _set_lock_timeout(connection, lock_timeout)
         todo = await plan(connection, release)
-        for script in _scripts_of(todo, release):
+        scripts = list(_scripts_of(todo, release))
+        for done, script in enumerate(scripts, 1):
             await _execute(connection, script)
+            watch(done, len(scripts))
     return todo
 
 

@@ -40,6 +40,16 @@ def migrate_sqlite(connection: sqlite3.Connection, directory: Path | None = None
     return [script.name for script in pending]
 
 
+def pending_sqlite(connection: sqlite3.Connection, directory: Path | None = None) -> list[str]:
+    """The names of what `migrate_sqlite` would apply now. Reads only."""
+    scripts = [read_plain(path) for path in numbered_files(directory or sql_directory("sqlite"))]
+    try:
+        applied = connection.execute("select number, name, checksum from migrations").fetchall()
+    except sqlite3.OperationalError:
+        applied = []
+    return [script.name for script in pending_scripts(scripts, applied)]
+
+
 def statements(sql: str) -> Iterator[str]:
     """Splits a script; `executescript` would commit the open transaction first."""
     statement = ""

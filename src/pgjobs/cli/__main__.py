@@ -1,0 +1,7 @@
+"""`python -m pgjobs.cli`."""
+
+from __future__ import annotations
+
+from pgjobs.cli import main
+
+main()

@@ -1,0 +1,261 @@
+"""`pgjobs tasks retry|cancel|ignore|unignore`: on named tasks, or on all that fit some filters."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from pgjobs.cli.choosing import (
+    JobFilter,
+    OwnerFilter,
+    ProjectFilter,
+    Reference,
+    RoomFilter,
+    Status,
+    TaskRefs,
+    find,
+    matching,
+)
+from pgjobs.cli.database import Url, operator, with_queue
+from pgjobs.cli.exits import REFUSED, code_of, sentence
+from pgjobs.cli.output import AsJson, print_document, print_table, progress, say
+from pgjobs.errors import Conflict, NotFound
+
+if TYPE_CHECKING:
+    from pgjobs.models import Task
+    from pgjobs.queue import Queue
+
+Act: TypeAlias = "Callable[[Queue, int], Awaitable[Task]]"
+
+Reason: TypeAlias = Annotated[str | None, typer.Option("--reason", help="Why, for the audit trail.")]
+DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only list what would be done.")]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+_AT_ONCE = 8
+Problems: TypeAlias = "list[Conflict | NotFound]"
+
+
+def _status(default: Status) -> typer.models.OptionInfo:
+    option: typer.models.OptionInfo = typer.Option("--status", help=f"With filters; {default} if left out.")
+    return option
+
+
+@dataclass
+class Choice:
+    """Which tasks to act on: those named, else those that fit the filters."""
+
+    named: list[Reference] | None
+    filters: dict[str, str | None]
+    status: Status
+    is_status_given: bool = False
+    chosen: list[Task] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        is_filtered = self.is_status_given or any(self.filters.values())
+        if bool(self.named) == is_filtered:
+            raise typer.BadParameter("name some tasks, or give at least one filter", param_hint="TASK")
+
+    async def look(self, queue: Queue) -> None:
+        if self.named:
+            self.chosen = [await find(queue, task) for task in self.named]
+        else:
+            async for page in matching(queue, **self.filters, status=self.status.value):
+                self.chosen += page
+
+
+@dataclass(frozen=True)
+class Run:
+    """One verb for all chosen tasks."""
+
+    verb: str
+    choice: Choice
+    act: Act
+    is_dry: bool
+    is_confirmed: bool
+    as_json: bool
+
+    def go(self, url: str | None) -> None:
+        done, problems = with_queue(url, self._talk)
+        if not self.as_json:
+            print_table(("id", "job", "status"), ((task.id, task.job, task.status) for task in done))
+        if self.is_dry:
+            say(f"{self.verb} would be tried on {_quantity(done)}; nothing was changed.")
+            return
+        for problem in problems[:10]:
+            say(f"pgjobs: {sentence(problem)}")
+        refused = f", refused for {len(problems)}" if problems else ""
+        say(f"{self.verb}: done for {_quantity(done)}{refused}.")
+        if problems:
+            raise typer.Exit(code_of(problems[0]) if len(problems) == 1 else REFUSED)
+
+    async def _talk(self, queue: Queue) -> tuple[list[Task], Problems]:
+        await self.choice.look(queue)
+        done = self.choice.chosen
+        problems: Problems = []
+        if not self.is_dry:
+            if not self.choice.named:
+                self._ask()
+            done, problems = await self._act_on_all(queue)
+        if self.as_json:
+            await self._print_json(queue, done)
+        return done, problems
+
+    def _ask(self) -> None:
+        """Says how many there are, and asks where somebody can answer."""
+        chosen = self.choice.chosen
+        for job, quantity in Counter(task.job for task in chosen).most_common(10):
+            say(f"{quantity:>8}  {job}")
+        if chosen and not self.is_confirmed:
+            confirm(f"{self.verb} {_quantity(chosen)}?")
+
+    async def _act_on_all(self, queue: Queue) -> tuple[list[Task], Problems]:
+        """Each task by itself: one that has moved on meanwhile must not hold up the others."""
+        done: list[Task] = []
+        problems: Problems = []
+        waiting = iter(self.choice.chosen)
+        with progress(self.verb, len(self.choice.chosen)) as bar:
+
+            async def work() -> None:
+                for task in waiting:
+                    try:
+                        done.append(await self.act(queue, task.id))
+                    except (Conflict, NotFound) as problem:
+                        problems.append(problem)
+                    bar.advance()
+
+            await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+        return done, problems
+
+    async def _print_json(self, queue: Queue, done: list[Task]) -> None:
+        from pgjobs.cli.answers import shown, shown_page
+
+        if done and len(self.choice.named or ()) == 1:
+            print_document(await shown(queue, done[0].id))
+        else:
+            print_document(await shown_page(queue, done, len(done) + 1))
+
+
+def confirm(question: str) -> None:
+    """Asks, and ends the command unless the answer is yes; without a terminal nobody can answer."""
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(f"{question} Add --yes, or look with --dry-run", param_hint="--yes")
+    typer.confirm(question, abort=True, err=True)
+
+
+def _quantity(tasks: list[Task]) -> str:
+    return "1 task" if len(tasks) == 1 else f"{len(tasks)} tasks"
+
+
+def retry(
+    task: TaskRefs = None,
+    *,
+    url: Url = None,
+    room: RoomFilter = None,
+    job: JobFilter = None,
+    status: Annotated[Status | None, _status(Status.failed)] = None,
+    owner: OwnerFilter = None,
+    project: ProjectFilter = None,
+    reason: Reason = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start tasks over: due now, no attempts used."""
+    choice = Choice(
+        task,
+        {"room": room, "job": job, "owner": owner, "project": project},
+        status or Status.failed,
+        status is not None,
+    )
+
+    async def act(queue: Queue, task_id: int) -> Task:
+        return await queue.retry_task(task_id, actor=operator(), reason=reason)
+
+    Run("Retry", choice, act, dry_run, yes, as_json).go(url)
+
+
+def cancel(
+    task: TaskRefs = None,
+    *,
+    url: Url = None,
+    room: RoomFilter = None,
+    job: JobFilter = None,
+    status: Annotated[Status | None, _status(Status.pending)] = None,
+    owner: OwnerFilter = None,
+    project: ProjectFilter = None,
+    reason: Reason = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="End running ones now, without their worker.")
+    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel tasks: pending ones end at once, the workers of others are asked to stop."""
+    choice = Choice(
+        task,
+        {"room": room, "job": job, "owner": owner, "project": project},
+        status or Status.pending,
+        status is not None,
+    )
+
+    async def act(queue: Queue, task_id: int) -> Task:
+        return await queue.cancel_task(task_id, actor=operator(), reason=reason, force=force)
+
+    Run("Cancel", choice, act, dry_run, yes, as_json).go(url)
+
+
+def ignore(
+    task: TaskRefs = None,
+    *,
+    url: Url = None,
+    room: RoomFilter = None,
+    job: JobFilter = None,
+    status: Annotated[Status | None, _status(Status.failed)] = None,
+    owner: OwnerFilter = None,
+    project: ProjectFilter = None,
+    reason: Reason = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put tasks aside until somebody retries or unignores them."""
+    choice = Choice(
+        task,
+        {"room": room, "job": job, "owner": owner, "project": project},
+        status or Status.failed,
+        status is not None,
+    )
+
+    async def act(queue: Queue, task_id: int) -> Task:
+        return await queue.ignore_task(task_id, actor=operator(), reason=reason)
+
+    Run("Ignore", choice, act, dry_run, yes, as_json).go(url)
+
+
+def unignore(
+    task: TaskRefs = None,
+    *,
+    url: Url = None,
+    room: RoomFilter = None,
+    job: JobFilter = None,
+    owner: OwnerFilter = None,
+    project: ProjectFilter = None,
+    reason: Reason = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take tasks back that were put aside."""
+    choice = Choice(task, {"room": room, "job": job, "owner": owner, "project": project}, Status.ignored)
+
+    async def act(queue: Queue, task_id: int) -> Task:
+        return await queue.unignore_task(task_id, actor=operator(), reason=reason)
+
+    Run("Unignore", choice, act, dry_run, yes, as_json).go(url)

@@ -1,0 +1,68 @@
+"""How a command ends: what it says, and with which code."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pgjobs.errors import PgJobsError, SchemaBehind
+
+ERROR, USAGE, NOT_FOUND, REFUSED, BEHIND, UNHEALTHY, AWAITED_FAILED = range(1, 8)
+TIMED_OUT, INTERRUPTED = 124, 130
+
+_BY_HTTP_STATUS = {
+    400: USAGE, 422: USAGE, 404: NOT_FOUND, 401: REFUSED, 403: REFUSED, 409: REFUSED,
+    413: REFUSED, 423: REFUSED,
+}  # fmt: skip
+_USERINFO = re.compile(r"://\S*@")
+
+
+def code_of(error: PgJobsError) -> int:
+    return BEHIND if isinstance(error, SchemaBehind) else _BY_HTTP_STATUS.get(error.status, ERROR)
+
+
+def without_credentials(text: str) -> str:
+    """The text with the user and password of every URL in it left out."""
+    return _USERINFO.sub("://…@", text)
+
+
+def sentence(error: PgJobsError) -> str:
+    """Message, detail and hint in one line."""
+    parts = (part.rstrip(".") for part in (error.message, error.detail, error.hint) if part)
+    return without_credentials(" ".join(". ".join(parts).split()))
+
+
+@contextmanager
+def errors_told() -> Iterator[None]:
+    """Tells errors in a line on stderr and leaves with their code."""
+    try:
+        yield
+    except PgJobsError as error:
+        _leave(sentence(error), code_of(error))
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    except (OSError, sqlite3.Error) as error:
+        _leave(_text_of(error), ERROR)
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:
+        if type(error).__module__.startswith("asyncpg"):
+            _leave(_text_of(error), ERROR)
+        # A defect: all of it, but for what a URL may give away.
+        sys.stderr.write(without_credentials(traceback.format_exc()))
+        raise SystemExit(ERROR) from None
+
+
+def _text_of(error: Exception) -> str:
+    if isinstance(error, TimeoutError) and not str(error):
+        return "The database did not answer in time"
+    return without_credentials(" ".join((str(error) or type(error).__name__).split()))
+
+
+def _leave(text: str, code: int) -> None:
+    sys.stderr.write(f"pgjobs: {text}\n")
+    raise SystemExit(code) from None

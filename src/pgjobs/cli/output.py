@@ -1,0 +1,107 @@
+"""Data on stdout, talk on stderr; drawn for people on a terminal, plain for programs in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document, as HTTP answers it.")
+]
+Limit: TypeAlias = Annotated[int, typer.Option(min=1, max=500, help="How many at most.")]
+
+_STYLES = {
+    "running": "cyan", "claimed": "cyan", "completed": "green", "failed": "red", "cancelled": "yellow",
+    "ignored": "dim", "blocked": "red", "overdue": "red", "retrying": "yellow", "no": "red", "stale": "red",
+}  # fmt: skip
+
+
+class Bar:
+    """How far something has come; this one does not tell anybody."""
+
+    def advance(self, steps: int = 1) -> None: ...
+
+    def reach(self, done: int, total: int) -> None: ...
+
+
+def say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def print_document(model: BaseModel) -> None:
+    typer.echo(model.model_dump_json(by_alias=True, indent=2))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table on a terminal; else lines of values with tabs between, the names first."""
+    if not sys.stdout.isatty():
+        for row in (columns, *rows):
+            typer.echo("\t".join(map(cell, row)))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        shown = map(cell, row)
+        table.add_row(*(Text(text, style=_STYLES.get(text, "")) for text in shown))
+    Console().print(table)
+
+
+def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
+    """One thing, a line for each of its values that is there."""
+    shown = [(name, cell(value)) for name, value in pairs]
+    for name, text in shown:
+        if text:
+            typer.echo(f"{name:<20} {text}")
+
+
+def cell(value: Any) -> str:
+    """A value in one line that cannot do anything to a terminal."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        text = value.astimezone().isoformat(sep=" ", timespec="seconds")
+    elif isinstance(value, bool):
+        text = "yes" if value else "no"
+    elif isinstance(value, timedelta):
+        text = str(value)
+    elif isinstance(value, dict | list):
+        text = json.dumps(value, default=str, ensure_ascii=False)
+    else:
+        text = str(value)
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+@contextmanager
+def progress(title: str, total: int | None) -> Iterator[Bar]:
+    """A bar on stderr while something takes long; nothing where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield Bar()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bars:
+        shown = bars.add_task(title, total=total)
+
+        class Drawn(Bar):
+            def advance(self, steps: int = 1) -> None:
+                bars.advance(shown, steps)
+
+            def reach(self, done: int, total: int) -> None:
+                bars.update(shown, completed=done, total=total)
+
+        yield Drawn()

@@ -1,0 +1,58 @@
+"""`--json` prints one document, which the OpenAPI models describe."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from pgjobs.app import create_app
+from pgjobs.queue import Queue
+from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
+
+
+@pytest.fixture(scope="module")
+def components() -> dict[str, Any]:
+    return dict(create_app().openapi()["components"])
+
+
+async def test_every_document_is_what_http_would_answer(
+    pgjobs: Pgjobs, queue: Queue, job: str, components: dict[str, Any]
+):
+    first, second = await failed_tasks(queue, job, 2)
+    [worker] = await queue.list_workers()
+    commands: list[tuple[str, tuple[object, ...], str]] = [
+        ("TaskOut", ("enqueue", job, '{"to": "ada"}'), ""),
+        ("Page_TaskOut_", ("enqueue", job, "--lines"), "{}\n{}\n"),
+        ("Page_TaskOut_", ("tasks", "list"), ""),
+        ("TaskOut", ("tasks", "show", first), ""),
+        ("TaskOut", ("tasks", "wait", first), ""),
+        ("TaskOut", ("tasks", "retry", first), ""),
+        ("TaskOut", ("tasks", "cancel", first), ""),
+        ("Page_TaskOut_", ("tasks", "ignore", "--status", "failed", "--yes"), ""),
+        ("Page_TaskOut_", ("tasks", "unignore", second, "--dry-run", second), ""),
+        ("TaskOut", ("tasks", "unignore", second), ""),
+        ("Page_JobListed_", ("jobs", "list"), ""),
+        ("JobOut", ("jobs", "show", job), ""),
+        ("JobOut", ("jobs", "pause", job), ""),
+        ("Page_WorkerListed_", ("workers", "list"), ""),
+        ("WorkerListed", ("workers", "show", worker.id), ""),
+    ]
+    for model, arguments, stdin in commands:
+        done = pgjobs(*arguments, "--json", stdin=stdin)
+        assert done.returncode in (0, 7), (arguments, done.stderr)
+        document = json.loads(done.stdout)
+        schema = {"$ref": f"#/components/schemas/{model}", "components": components}
+        jsonschema_rs.validator_for(schema).validate(document)
+        if model.startswith("Page"):
+            assert document["items"], arguments
+
+
+async def test_a_full_page_says_that_there_may_be_more(pgjobs: Pgjobs, queue: Queue, job: str):
+    await queue.submit_tasks(job, [{}, {}, {}])
+    some = json.loads(pgjobs("tasks", "list", "--limit", 2, "--json").stdout)
+    assert (some["total"], some["total_relation"], some["limit"]) == (2, "gte", 2)
+    everything = json.loads(pgjobs("tasks", "list", "--json").stdout)
+    assert (everything["total"], everything["total_relation"]) == (3, "eq")

@@ -1,0 +1,55 @@
+"""`pgjobs jobs` and `pgjobs workers`."""
+
+from __future__ import annotations
+
+from pgjobs.queue import Queue
+from tests.surfaces.cli.conftest import JOB, Pgjobs
+
+
+async def test_a_job_is_paused_resumed_archived_and_taken_back(pgjobs: Pgjobs, queue: Queue, job: str):
+    for verb, said, column in (
+        ("pause", "is paused", "paused_at"), ("resume", "is resumed", None),
+        ("archive", "is archived", "archived_at"), ("unarchive", "is back", None),
+    ):  # fmt: skip
+        done = pgjobs("jobs", verb, job, "--reason", "spring cleaning", PGJOBS_ACTOR="grace")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{job} {said}.\n")
+        found = await queue.get_job(job)
+        assert {name for name in ("paused_at", "archived_at") if getattr(found, name)} == ({column} - {None})
+    kinds = {event.kind for event in await queue.list_events(of_job=job) if event.actor == "grace"}
+    assert len(kinds) == 4
+
+
+async def test_archived_jobs_are_listed_when_asked_for(pgjobs: Pgjobs, queue: Queue, job: str):
+    await queue.archive_job(job)
+    assert JOB not in pgjobs("jobs", "list").stdout
+    assert JOB in pgjobs("jobs", "list", "--archived").stdout
+
+
+async def test_a_job_is_shown_with_its_policy_and_workers(pgjobs: Pgjobs, queue: Queue, job: str):
+    worker = await queue.register_worker("mailer", jobs=[job])
+    shown = pgjobs("jobs", "show", job).stdout.splitlines()
+    assert f"full_name            {job}" in shown
+    assert "max_attempts         1" in shown
+    assert f"worker               {worker.id}" in shown
+
+
+async def test_a_job_is_deleted_when_somebody_says_yes(pgjobs: Pgjobs, queue: Queue, job: str):
+    assert pgjobs("jobs", "delete", job).returncode == 2
+    assert [found.full_name for found in await queue.list_jobs()] == [job]
+    done = pgjobs("jobs", "delete", job, "--yes")
+    assert (done.returncode, done.stderr) == (0, f"{job} is deleted.\n")
+    assert await queue.list_jobs() == []
+
+
+async def test_workers_are_listed_shown_and_retired(pgjobs: Pgjobs, queue: Queue, job: str):
+    worker = await queue.register_worker("mailer", jobs=[job], actor="ada")
+    await queue.submit_task(job)
+    await queue.claim_tasks(worker.id, start=True)
+    names, row = [line.split("\t") for line in pgjobs("workers", "list").stdout.splitlines()]
+    assert dict(zip(names, row, strict=True))["name"] == "mailer"
+    shown = pgjobs("workers", "show", worker.id).stdout.splitlines()
+    assert f"serves               {job}" in shown
+    gone = pgjobs("workers", "retire", worker.id)
+    assert gone.returncode == 0, gone.stderr
+    assert f"Worker {worker.id} is gone" in gone.stderr
+    assert await queue.list_workers() == []

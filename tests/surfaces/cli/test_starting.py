@@ -1,0 +1,154 @@
+"""How commands start: quickly, plainly, and with the database that was meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from pgjobs.queue import Queue
+from tests.server import PostgresServer
+from tests.surfaces.cli.commands import Terminal, environment, run
+from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
+
+HEAVY = {
+    "asyncpg",
+    "pydantic",
+    "pydantic_settings",
+    "fastapi",
+    "rich",
+    "uvicorn",
+    "psycopg",
+    "socketio",
+    "httpx",
+}
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("tasks", "--help"), ("tasks", "retry", "--help")])
+def test_help_loads_nothing_that_is_slow_to_load(arguments: tuple[str, ...]):
+    program = f"""
+import sys
+from pgjobs.cli import main
+sys.argv = ["pgjobs", *{arguments!r}]
+try:
+    main()
+finally:
+    loaded = {{name.partition(".")[0] for name in sys.modules}}
+    print("loaded", *sorted(loaded & {HEAVY!r}), "pgjobs.queue" in sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("Usage: pgjobs")
+    # Options of a command are checked by pydantic, in typer itself.
+    own = "" if arguments == ("--help",) else "pydantic "
+    assert done.stderr in ("loaded False\n", f"loaded {own}False\n")
+
+
+async def test_a_terminal_gets_colours_and_a_pipe_does_not(
+    queue_url: str, pgjobs: Pgjobs, queue: Queue, job: str
+):
+    await failed_tasks(queue, job, 1)
+    with Terminal("tasks", "list", PGJOBS_DATABASE_URL=queue_url) as terminal:
+        assert terminal.end() == 0
+    assert "\x1b[31mfailed" in terminal.shown
+    with Terminal("tasks", "list", PGJOBS_DATABASE_URL=queue_url, NO_COLOR="1") as terminal:
+        assert terminal.end() == 0
+    assert "\x1b[31m" not in terminal.shown
+    assert "\x1b" not in pgjobs("tasks", "list", FORCE_COLOR="1").stdout
+
+
+@pytest.fixture
+def four_databases(postgres_server: PostgresServer, tmp_path: Path) -> list[str]:
+    files = [f"sqlite:///{tmp_path / name}.db" for name in ("flag", "own", "common")]
+    for url in files:
+        assert run("migrate", "--url", url).returncode == 0
+    return files
+
+
+def test_the_flag_comes_before_the_variables_and_libpq_comes_last(
+    four_databases: list[str], database_url: str, postgres_server: PostgresServer
+):
+    flag, own, common = four_databases
+    libpq: dict[str, Any] = {
+        "PGHOST": postgres_server.host,
+        "PGPORT": str(postgres_server.port),
+        "PGUSER": postgres_server.user,
+        "PGPASSWORD": postgres_server.password,
+        "PGDATABASE": database_url.rpartition("/")[2],
+    }
+    variables: dict[str, Any] = {"PGJOBS_DATABASE_URL": own, "DATABASE_URL": common}
+
+    def token_of(*arguments: str, **more: Any) -> str:
+        done = run("token", "list", *arguments, **libpq, **more)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()[2]
+
+    for name, url in (("flag", flag), ("own", own), ("common", common)):
+        assert run("token", "create", name, "--url", url).returncode == 0
+    assert run("token", "create", "libpq", **libpq).returncode == 0
+    assert token_of("--url", flag, **variables) == "flag"
+    assert token_of(**variables) == "own"
+    assert token_of(DATABASE_URL=common) == "common"
+    assert token_of() == "libpq"
+
+
+def test_a_sqlite_file_is_migrated_like_a_database(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'jobs.db'}"
+    looked = run("migrate", "--url", url, "--dry-run")
+    assert looked.returncode == 0, looked.stderr
+    assert looked.stdout.startswith("migrations/0001")
+    assert run("tasks", "list", "--url", url).returncode == 5
+    first, again = run("migrate", "--url", url), run("migrate", "--url", url)
+    assert (first.returncode, first.stdout) == (0, looked.stdout)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "The SQLite file is up to date.\n")
+    assert run("tasks", "list", "--url", url).returncode == 0
+
+
+def test_a_migration_shows_its_progress_on_a_terminal(empty_database_url: str):
+    with Terminal("migrate", "--no-roles", "--url", empty_database_url) as terminal:
+        assert terminal.end() == 0
+    assert "Migrate" in terminal.shown
+    assert "━" in terminal.shown
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_and_jobs(shell: str, tmp_path: Path):
+    script = run("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert script.returncode == 0, script.stderr
+    assert "_PGJOBS_COMPLETE" in script.stdout.upper() or "COMPLETE" in script.stdout
+
+
+def test_completion_offers_jobs_and_stays_silent_without_a_database(database_url: str):
+    async def register() -> None:
+        async with await Queue.connect(database_url) as queue:
+            await queue.register_job("@global", "mail", "Welcome")
+
+    import asyncio
+
+    asyncio.run(register())
+    asked = {"_PGJOBS_COMPLETE": "complete_bash", "COMP_WORDS": "pgjobs jobs show @glo", "COMP_CWORD": "3"}
+    program = [sys.executable, "-c", "import sys; sys.argv=['pgjobs']; from pgjobs.cli import main; main()"]
+
+    def complete(**more: str) -> str:
+        done = subprocess.run(
+            program, env=environment(**asked, **more), capture_output=True, text=True, check=False
+        )
+        assert done.stderr == ""
+        return done.stdout.strip()
+
+    assert complete(PGJOBS_DATABASE_URL=database_url) == "@global:mail:Welcome"
+    assert complete() == ""
+
+
+async def test_a_pooler_is_gone_through_when_the_environment_says_so(database_url: str):
+    async with await Queue.connect(database_url) as plain:
+        assert isinstance(plain.driver.pool, asyncpg.Pool)  # type: ignore[attr-defined]
+    done = run(
+        "jobs", "list", PGJOBS_DATABASE_URL=database_url, PGJOBS_POOLED="true", PGJOBS_LISTEN_URL=database_url
+    )
+    assert done.returncode == 0, done.stderr
