@@ -9,7 +9,7 @@ declare
 begin
   update pgjobs.jobs as j set archived_at = coalesce(j.archived_at, pgjobs.now()) where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_archived', v_job.id, v_job.room, archive_job.actor, archive_job.reason);
+  values (pgjobs.now(), 'job_archived', v_job.id, v_job.room, archive_job.actor, pgjobs.redact_line(archive_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
 $$;

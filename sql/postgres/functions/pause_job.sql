@@ -9,7 +9,7 @@ declare
 begin
   update pgjobs.jobs as j set paused_at = coalesce(j.paused_at, pgjobs.now()) where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_paused', v_job.id, v_job.room, pause_job.actor, pause_job.reason);
+  values (pgjobs.now(), 'job_paused', v_job.id, v_job.room, pause_job.actor, pgjobs.redact_line(pause_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
 $$;

@@ -9,7 +9,7 @@ declare
 begin
   update pgjobs.jobs as j set paused_at = null where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_resumed', v_job.id, v_job.room, resume_job.actor, resume_job.reason);
+  values (pgjobs.now(), 'job_resumed', v_job.id, v_job.room, resume_job.actor, pgjobs.redact_line(resume_job.reason));
   perform pgjobs.wake(v_job.id, 100);
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end

@@ -13,7 +13,7 @@ begin
       'It is @internal, a worker serves it, or tasks wait.', 'Archive it instead.');
   end if;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_retired', v_job.id, v_job.room, retire_job.actor, retire_job.reason);
+  values (pgjobs.now(), 'job_retired', v_job.id, v_job.room, retire_job.actor, pgjobs.redact_line(retire_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
 $$;

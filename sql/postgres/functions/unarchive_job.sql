@@ -9,7 +9,7 @@ declare
 begin
   update pgjobs.jobs as j set archived_at = null where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_unarchived', v_job.id, v_job.room, unarchive_job.actor, unarchive_job.reason);
+  values (pgjobs.now(), 'job_unarchived', v_job.id, v_job.room, unarchive_job.actor, pgjobs.redact_line(unarchive_job.reason));
   perform pgjobs.wake(v_job.id, 100);
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end

@@ -57,15 +57,6 @@ $$;
 comment on function pgjobs.check_batch is
   'Refuses malformed batches. Example: select pgjobs.check_batch(array[1], array[gen_random_uuid()])';
 
--- What an error may say: bounded, and URLs without their credentials.
-create function pgjobs.redact(message text)
-returns text
-language sql immutable
-return left(regexp_replace(message, '(://)[^/@\s]+@', '\1', 'g'), 8000);
-
-comment on function pgjobs.redact is
-  'Bounds a text and strips credentials from URLs in it. Example: select pgjobs.redact(''https://user:secret@host/'')';
-
 -- The end of a lease that begins now; null stands for "as long as heartbeats come".
 create function pgjobs.lease_until(lease interval, now timestamptz)
 returns timestamptz

@@ -13,5 +13,5 @@ select refuse(
 from jobs as j
 where j.id = :v_job and j.deleted_at is null;
 insert into events (at, kind, job_id, room, actor, message)
-select now(), 'job_retired', j.id, j.room, :actor, :reason from jobs as j where j.id = :v_job;
+select now(), 'job_retired', j.id, j.room, :actor, redact_line(:reason) from jobs as j where j.id = :v_job;
 select v.* from job as v where v.id = :v_job;

@@ -5,5 +5,5 @@ select :job as v_address;
 -- include find_job
 update jobs set archived_at = null where id = :v_job;
 insert into events (at, kind, job_id, room, actor, message)
-select now(), 'job_unarchived', j.id, j.room, :actor, :reason from jobs as j where j.id = :v_job;
+select now(), 'job_unarchived', j.id, j.room, :actor, redact_line(:reason) from jobs as j where j.id = :v_job;
 select v.* from job as v where v.id = :v_job;

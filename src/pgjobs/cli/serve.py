@@ -14,6 +14,7 @@ import typer
 
 from pgjobs.cli.database import Url, opened, settings_of
 from pgjobs.errors import InvalidArgument
+from pgjobs.redaction import RedactingFormatter
 
 
 def serve(
@@ -32,7 +33,9 @@ def serve(
             f"Refusing to listen on {host} without authentication",
             hint="Set PGJOBS_AUTH_SECRET, create a token with: pgjobs token create, or listen on 127.0.0.1",
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     run_server(create_app(settings=settings, url=address), host, port)
 
 

@@ -14,6 +14,7 @@ import typer
 
 from pgjobs.cli.database import Url, opened, settings_of
 from pgjobs.errors import InvalidArgument
+from pgjobs.redaction import RedactingFormatter
 
 if TYPE_CHECKING:
     from pgjobs.jobs import Jobs
@@ -84,7 +85,8 @@ def _log_to_stderr(level: str) -> None:
 
     handler = logging.StreamHandler()
     handler.addFilter(TaskContextFilter())
+    handler.setFormatter(RedactingFormatter(_FORMAT))
     try:
-        logging.basicConfig(level=level.upper(), format=_FORMAT, handlers=[handler])
+        logging.basicConfig(level=level.upper(), handlers=[handler])
     except ValueError as error:
         raise InvalidArgument(str(error)) from None

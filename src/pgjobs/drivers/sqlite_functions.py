@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import md5, sha256
 from typing import Any, ClassVar, NoReturn
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from pgjobs.drivers.documents import decode
+from pgjobs.drivers.documents import decode, encode
 from pgjobs.drivers.sqlite_values import to_time
 from pgjobs.errors import BY_SQLSTATE, PgJobsError
+from pgjobs.redaction import redact, redact_document, redact_line
 
 _BY_PROBLEM = {problem.problem: problem for problem in BY_SQLSTATE.values()}
-_CREDENTIALS = re.compile(r"(://)[^/@\s]+@")
 _SIXTY_BITS = (1 << 60) - 1
 
 
@@ -63,7 +63,9 @@ class Context:
         connection.create_function("task_uuid", 2, task_uuid, deterministic=True)
         connection.create_function("task_id", 2, task_id, deterministic=True)
         connection.create_function("iso_time", 1, iso_time, deterministic=True)
-        connection.create_function("redact", 1, redact, deterministic=True)
+        connection.create_function("redact", 1, _unless_null(redact), deterministic=True)
+        connection.create_function("redact_line", 1, _unless_null(redact_line), deterministic=True)
+        connection.create_function("redact_document", 1, redact_json, deterministic=True)
         connection.create_function("luck", 2, luck, deterministic=True)
         connection.create_function("matches", 2, matches, deterministic=True)
         connection.create_function("is_json_over", 2, is_json_over, deterministic=True)
@@ -73,6 +75,10 @@ class Context:
         )
         connection.create_function("md5", 1, key_hash, deterministic=True)
         connection.create_function("is_same_json", 2, is_same_json, deterministic=True)
+
+
+def _unless_null(function: Callable[[str], str]) -> Callable[[str | None], str | None]:
+    return lambda text: None if text is None else function(text)
 
 
 def task_uuid(number: int, key: bytes) -> str:
@@ -97,9 +103,9 @@ def _mask(check: bytes, key: bytes) -> int:
     return int.from_bytes(sha256(check + key).digest()[:8], "big") & _SIXTY_BITS
 
 
-def redact(message: str | None) -> str | None:
-    """What an error may say: bounded, and URLs without their credentials."""
-    return message and _CREDENTIALS.sub(r"\1", message)[:8000]
+def redact_json(text: str | None) -> str | None:
+    """A document as text without credentials."""
+    return None if text is None else encode(redact_document(decode(text)))
 
 
 def luck(number: int, attempt: int) -> float:
