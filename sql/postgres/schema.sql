@@ -867,7 +867,7 @@ declare
 begin
   update pgjobs.jobs as j set archived_at = coalesce(j.archived_at, pgjobs.now()) where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_archived', v_job.id, v_job.room, archive_job.actor, archive_job.reason);
+  values (pgjobs.now(), 'job_archived', v_job.id, v_job.room, archive_job.actor, pgjobs.redact_line(archive_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
 $$;
@@ -3973,7 +3973,7 @@ declare
 begin
   update pgjobs.jobs as j set paused_at = coalesce(j.paused_at, pgjobs.now()) where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_paused', v_job.id, v_job.room, pause_job.actor, pause_job.reason);
+  values (pgjobs.now(), 'job_paused', v_job.id, v_job.room, pause_job.actor, pgjobs.redact_line(pause_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
 $$;
@@ -4205,10 +4205,45 @@ $$;
 COMMENT ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) IS 'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
 
 CREATE FUNCTION pgjobs.redact(message text) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    RETURN "left"(regexp_replace(message, '(://)[^/@\s]+@'::text, '\1'::text, 'g'::text), 8000);
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_text text := redact.message;
+begin
+  if length(v_text) > 8000 then
+    v_text := regexp_replace(left(v_text, 7999),
+      '(^|[ \t\n\r\f\v])([^ \t\n\r\f\v]{0,99}|[^ \t\n\r\f\v]*[:@/?#=][^ \t\n\r\f\v]*)$', '\1…');
+  end if;
+  if v_text !~* '[@?#]|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ' then
+    return v_text;
+  end if;
+  v_text := regexp_replace(v_text,
+    '([A-Za-z][A-Za-z0-9+.-]*://)[^ \t\n\r\f\v"''<>/?#\\@]*@[^ \t\n\r\f\v"''<>/?#\\]*[/?#\\][^ \t\n\r\f\v"''<>]*@[^ \t\n\r\f\v"''<>]*',
+    '\1…', 'g');
+  v_text := regexp_replace(v_text,
+    '([A-Za-z][A-Za-z0-9+.-]*://)[^ \t\n\r\f\v"''<>/?#\\@:\[]*:[0-9]*[^ \t\n\r\f\v"''<>/?#\\@0-9][^ \t\n\r\f\v"''<>/?#\\@]*[/?#\\]'
+    '[^ \t\n\r\f\v"''<>]*@[^ \t\n\r\f\v"''<>]*', '\1…', 'g');
+  v_text := regexp_replace(v_text,
+    '([A-Za-z][A-Za-z0-9+.-]*://)[^ \t\n\r\f\v"''<>/?#\\]*[/\\][^ \t\n\r\f\v"''<>?#]*[^ \t\n\r\f\v"''<>?#/]@[^ \t\n\r\f\v"''<>]*',
+    '\1…', 'g');
+  v_text := regexp_replace(v_text, '([A-Za-z][A-Za-z0-9+.-]*://)[^ \t\n\r\f\v"''<>/?#\\]*@', '\1', 'g');
+  v_text := regexp_replace(v_text,
+    '([A-Za-z][A-Za-z0-9+.-]*://[^ \t\n\r\f\v"''<>?#]*)[?#][^ \t\n\r\f\v"''<>]*', '\1', 'g');
+  v_text := regexp_replace(v_text,
+    '(^|[ \t\n\r\f\v"''<>(=,;{\[])[^ \t\n\r\f\v"''<>/@:(=,;{\[]+:[^ \t\n\r\f\v"''<>/@]+@([A-Za-z0-9\[])', '\1\2', 'g');
+  v_text := regexp_replace(v_text,
+    '((proxy-)?authorization["'']?[ \t]*[:=][ \t]*["'']?)([a-z]+[ \t]+)?[^ \t\n\r\f\v"''<>,;]+', '\1…', 'gi');
+  v_text := regexp_replace(v_text, '(bearer|basic|token)[ \t]+[a-z0-9._~+/=-]{16,}', '\1 …', 'gi');
+  v_text := regexp_replace(v_text,
+    '((pass(word|wd|phrase)|pwd|secret|token|(api|access)[_-]?key|signature|credential)s?["'']?[ \t]*[:=][ \t]*)'
+    '("[^"]*"?|''[^'']*''?|[^ \t\n\r\f\v"''<>&,;]+)', '\1…', 'gi');
+  v_text := regexp_replace(v_text, '(pg[jlc]_)[0-9a-f]{8,}', '\1…', 'g');
+  return regexp_replace(v_text, 'eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?', '…', 'g');
+end
+$_$;
 
-COMMENT ON FUNCTION pgjobs.redact(message text) IS 'Bounds a text and strips credentials from URLs in it. Example: select pgjobs.redact(''https://user:secret@host/'')';
+COMMENT ON FUNCTION pgjobs.redact(message text) IS 'A text without credentials. Example: select pgjobs.redact(''cannot reach https://user:secret@host/dav?token=1'')';
 
 CREATE FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) RETURNS void
     LANGUAGE sql
@@ -4226,6 +4261,49 @@ CREATE FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, act
 END;
 
 COMMENT ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) IS 'Records what an operator did. Example: see pgjobs.retry_task, which calls it';
+
+CREATE FUNCTION pgjobs.redact_document(document jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+begin
+  case jsonb_typeof(document)
+    when 'string' then
+      return to_jsonb(pgjobs.redact(document #>> '{}'));
+    when 'array' then
+      return (
+        select coalesce(jsonb_agg(pgjobs.redact_document(e.item) order by e.place), '[]')
+        from jsonb_array_elements(document) with ordinality as e (item, place)
+      );
+    when 'object' then
+      return (
+        select coalesce(jsonb_object_agg(m.name, case
+          when m.name ~* '(pass(word|wd|phrase)|pwd|secret|token|(api|access)[_-]?key|signature|credential|authorization)s?$'
+            then to_jsonb('…'::text)
+          else pgjobs.redact_document(m.value)
+        end), '{}')
+        from jsonb_each(document) as m (name, value)
+      );
+    else
+      return document;
+  end case;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.redact_document(document jsonb) IS 'A document without credentials. Example: select pgjobs.redact_document(''{"base_url": "https://user:secret@host/"}'')';
+
+CREATE FUNCTION pgjobs.redact_line(message text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return left(
+    trim(regexp_replace(pgjobs.redact(redact_line.message), '[\u0001-\u0020\u007f-\u00a0\u2028\u2029]+', ' ', 'g')), 500
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.redact_line(message text) IS 'A text without credentials, in one short line. Example: select pgjobs.redact_line(E''first\nsecond'')';
 
 CREATE FUNCTION pgjobs.refuse(problem text, message text, detail text DEFAULT NULL::text, hint text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -4595,7 +4673,7 @@ declare
 begin
   update pgjobs.jobs as j set paused_at = null where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_resumed', v_job.id, v_job.room, resume_job.actor, resume_job.reason);
+  values (pgjobs.now(), 'job_resumed', v_job.id, v_job.room, resume_job.actor, pgjobs.redact_line(resume_job.reason));
   perform pgjobs.wake(v_job.id, 100);
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
@@ -4615,7 +4693,7 @@ begin
       'It is @internal, a worker serves it, or tasks wait.', 'Archive it instead.');
   end if;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_retired', v_job.id, v_job.room, retire_job.actor, retire_job.reason);
+  values (pgjobs.now(), 'job_retired', v_job.id, v_job.room, retire_job.actor, pgjobs.redact_line(retire_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
 $$;
@@ -5784,7 +5862,7 @@ declare
 begin
   update pgjobs.jobs as j set archived_at = null where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
-  values (pgjobs.now(), 'job_unarchived', v_job.id, v_job.room, unarchive_job.actor, unarchive_job.reason);
+  values (pgjobs.now(), 'job_unarchived', v_job.id, v_job.room, unarchive_job.actor, pgjobs.redact_line(unarchive_job.reason));
   perform pgjobs.wake(v_job.id, 100);
   return query select v.* from pgjobs.job as v where v.id = v_job.id;
 end
@@ -8121,6 +8199,10 @@ REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integ
 REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.redact_document(document jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.redact_line(message text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.refuse(problem text, message text, detail text, hint text) FROM PUBLIC;
 
