@@ -28,7 +28,7 @@ format: $(STAMP) ## let ruff format the Python
 	$(BIN)/ruff format
 
 demo: $(STAMP) ## see it work, with a Postgres of its own
-	$(BIN)/python examples/demo.py
+	$(BIN)/pgjobs dev --demo $(ARGS)
 
 bench: $(STAMP) ## measure throughput
 	$(BIN)/python benchmarks/run.py

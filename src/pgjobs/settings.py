@@ -58,10 +58,15 @@ class Settings(BaseSettings):
     is_pooled: bool = Field(default=False, validation_alias="PGJOBS_POOLED")
     listen_url: Annotated[SecretStr | None, AfterValidator(_plain_url)] = None
 
+    @property
+    def is_located(self) -> bool:
+        """Whether anything says which database to use."""
+        return self.database_url is not None or any(os.environ.get(name) for name in _LIBPQ)
+
     def url(self) -> str:
         """The database URL in clear, for connecting only; without one, libpq's variables say where."""
         if self.database_url is None:
-            if any(os.environ.get(name) for name in _LIBPQ):
+            if self.is_located:
                 return "postgresql://"
             raise InvalidArgument(
                 "No database URL", hint="Set PGJOBS_DATABASE_URL, for example postgresql://localhost/mydb"

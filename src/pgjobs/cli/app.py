@@ -7,6 +7,7 @@ import os
 import typer
 
 from pgjobs.cli.bench import bench
+from pgjobs.cli.dev import dev
 from pgjobs.cli.enqueue import enqueue
 from pgjobs.cli.exits import errors_told
 from pgjobs.cli.jobs import jobs
@@ -33,6 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(dev)
 app.command()(migrate)
 app.command()(worker)
 app.command()(serve)

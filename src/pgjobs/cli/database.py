@@ -7,6 +7,7 @@ import getpass
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pgjobs.settings import Settings
 
 Result = TypeVar("Result")
+DEVELOPMENT = Path(".pgjobs")
 Url: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -35,11 +37,26 @@ def settings_of(url: str | None) -> Settings:
     from pgjobs.settings import Settings
 
     try:
-        return Settings(database_url=SecretStr(url)) if url else Settings()
+        settings = Settings(database_url=SecretStr(url)) if url else Settings()
     except ValidationError as error:
         # Not the whole error: it repeats the input, and the input may hold a password.
         problems = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise InvalidArgument("; ".join(problems)) from None
+    if not settings.is_located and (found := development_url()) is not None:
+        return settings.model_copy(update={"database_url": SecretStr(found)})
+    return settings
+
+
+def development_url(directory: Path = DEVELOPMENT) -> str | None:
+    """The database that `pgjobs dev` runs in this directory."""
+    if not directory.exists():
+        return None
+    from pgjobs.drivers.embedded import EmbeddedPostgres
+
+    if (server := EmbeddedPostgres.running_in(directory)) is not None:
+        return server.url
+    file = directory / "jobs.db"
+    return f"sqlite:///{file}" if file.exists() else None
 
 
 def with_queue(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> Result:

@@ -68,7 +68,18 @@ def run_server(app: Any, host: str, port: int) -> None:
             self.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(release_waiters(app)))
             super().handle_exit(sig, frame)
 
-    config = uvicorn.Config(
+    server = Server(server_config(app, host, port))
+    server.run()
+    if not server.started:
+        raise SystemExit(1)
+    if signal.SIGINT in getattr(server, "_captured_signals", ()):
+        raise SystemExit(130)
+
+
+def server_config(app: Any, host: str, port: int) -> Any:
+    import uvicorn
+
+    return uvicorn.Config(
         app,
         host=host,
         port=port,
@@ -77,12 +88,6 @@ def run_server(app: Any, host: str, port: int) -> None:
         server_header=False,
         timeout_graceful_shutdown=10,
     )
-    server = Server(config)
-    server.run()
-    if not server.started:
-        raise SystemExit(1)
-    if signal.SIGINT in getattr(server, "_captured_signals", ()):
-        raise SystemExit(130)
 
 
 async def _has_auth(address: str, settings: Any) -> bool:

@@ -65,6 +65,13 @@ class EmbeddedPostgres:
     def url(self) -> str:
         return f"postgresql://postgres:{self.password}@127.0.0.1:{self.port}/postgres"
 
+    @classmethod
+    def running_in(cls, directory: Path | str) -> Self | None:
+        """The server that keeps its files there, if it runs."""
+        server = cls(directory)
+        server.port = server._listening_port()
+        return server if server.port is not None else None
+
     def start(self) -> Self:
         if not self.directory.exists():
             self.directory.mkdir(parents=True)

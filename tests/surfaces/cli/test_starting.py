@@ -28,7 +28,9 @@ HEAVY = {
 }
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("tasks", "--help"), ("tasks", "retry", "--help")])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("tasks", "--help"), ("tasks", "retry", "--help"), ("dev", "--help")]
+)
 def test_help_loads_nothing_that_is_slow_to_load(arguments: tuple[str, ...]):
     program = f"""
 import sys

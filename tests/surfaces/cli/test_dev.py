@@ -1,0 +1,112 @@
+"""`pgjobs dev` and `make demo`, run in a directory of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
+from tests.server import new_home
+from tests.surfaces.cli.commands import Terminal, run, start
+
+try:
+    find_binaries()
+except EmbeddedPostgresError:
+    pytestmark = pytest.mark.skip("there is no Postgres to embed")
+
+NOWHERE = {"PGJOBS_PG_BIN": "/nonexistent"}
+
+
+@pytest.fixture
+def here() -> Iterator[Path]:
+    """A directory that the account which runs Postgres can enter."""
+    home = new_home()
+    (home / "here").mkdir()
+    yield home / "here"
+    shutil.rmtree(home)
+
+
+@pytest.mark.parametrize("more", [{}, NOWHERE], ids=["postgres", "sqlite"])
+def test_the_demo_ends_by_itself_and_loses_nothing(here: Path, more: dict[str, str]):
+    done = run("dev", "--demo", "--port", 0, cwd=here, **more)
+    assert done.returncode == 0, done.stderr
+    told = dict(line.split("\t") for line in done.stdout.splitlines()[1:])
+    assert told["completed"] == "300"
+    assert told["broken promises (pgjobs.check)"] == "0"
+    assert int(told["needed more than one attempt"]) > 0
+    assert "kill -9" in done.stderr
+    assert ("this is SQLite" in done.stderr) == bool(more)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert EmbeddedPostgres.running_in(here / ".pgjobs") is None, "it was stopped"
+
+
+def test_everything_runs_in_one_process_and_other_commands_find_it(here: Path):
+    process = start("dev", "--port", 0, cwd=here)
+    try:
+        assert process.stderr is not None
+        link = ""
+        while not link:
+            line = process.stderr.readline()
+            assert line, "it did not start"
+            link = "".join(re.findall(r"http://\S*sign_in=\S+", line))
+        with httpx.Client(trust_env=False, follow_redirects=False) as browser:
+            answer = browser.get(link)
+            assert answer.status_code == 303, answer.text
+            assert browser.get(link).status_code == 401, "it counts once"
+        submitted = run("enqueue", "@global:demo:Greet", '{"name": "Ada"}', cwd=here)
+        assert submitted.returncode == 0, submitted.stderr
+        waited = run("tasks", "wait", submitted.stdout.strip(), "--timeout", "30s", cwd=here)
+        assert (waited.returncode, waited.stdout) == (0, '"Hello, Ada!"\n'), waited.stderr
+        password = (here / ".pgjobs" / "password").read_text()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert password not in out + err
+        assert "Traceback" not in err
+    finally:
+        process.kill()
+    gone = run("tasks", "list", cwd=here)
+    assert (gone.returncode, "No database URL" in gone.stderr) == (2, True)
+
+
+def test_it_ends_when_its_time_is_over(here: Path):
+    done = run("dev", "--port", 0, cwd=here, DEMO_SECONDS="0.1", **NOWHERE)
+    assert done.returncode == 0, done.stderr
+    assert "pgjobs enqueue @global:demo:Greet" in done.stderr
+    assert run("jobs", "list", cwd=here).stdout.count("@global:demo:") == 4, "the file is found again"
+
+
+def test_a_database_that_was_named_is_used_instead(here: Path, database_url: str):
+    done = run("dev", "--exit", "--port", 0, "--url", database_url, cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert not (here / ".pgjobs").exists()
+    assert "@global:demo:Greet" in run("jobs", "list", "--url", database_url).stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres as somebody else")
+def test_below_a_private_directory_the_server_keeps_its_files_elsewhere(here: Path):
+    here.chmod(0o700)
+    try:
+        done = run("dev", "--exit", "--port", 0, cwd=here)
+        assert done.returncode == 0, done.stderr
+        elsewhere = (here / ".pgjobs").resolve()
+        assert "may not enter" in done.stderr
+        assert (elsewhere / "data").exists()
+        assert run("dev", "--exit", "--port", 0, cwd=here).returncode == 0, "and finds them again"
+    finally:
+        shutil.rmtree((here / ".pgjobs").resolve(), ignore_errors=True)
+
+
+def test_on_a_terminal_the_demo_shows_a_bar_and_stays(here: Path):
+    with Terminal("dev", "--demo", "--port", 0, cwd=here, **NOWHERE) as terminal:
+        terminal.until("Ctrl-C ends it", 120)
+        assert "━" in terminal.shown
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == 130
