@@ -33,14 +33,13 @@ select v.* from pgjobs.top() as v;
 comment on view pgjobs.top is 'The busiest jobs on a narrow screen. Example: select * from pgjobs.top \watch 2';
 comment on column pgjobs.top.job is 'Its address, shortened in the middle.';
 comment on column pgjobs.top.state is 'archived, paused, overdue, unserved, busy or idle.';
-comment on column pgjobs.top.workers is 'Live workers that serve it.';
+comment on column pgjobs.top.live is 'Live workers that serve it.';
 comment on column pgjobs.top.due is 'Tasks in line.';
 comment on column pgjobs.top.oldest is 'How long the first of them has been due.';
 comment on column pgjobs.top.later is 'Tasks due later.';
 comment on column pgjobs.top.held is 'Tasks claimed or running.';
 comment on column pgjobs.top.done is 'Completed per minute, over the last five.';
 comment on column pgjobs.top.failed is 'Failed for good per minute.';
-comment on column pgjobs.top.retried is 'Failed attempts per minute that are followed by another.';
 comment on column pgjobs.top.wait is 'What 95 of 100 waited less than.';
 comment on column pgjobs.top.run is 'What 95 of 100 took less than.';
 

@@ -26,13 +26,23 @@ from pgjobs.models import (
 )
 from pgjobs.queue_leases import LeaseVerbs
 from pgjobs.queue_live import LiveVerbs
+from pgjobs.queue_operators import OperatorVerbs
 from pgjobs.queue_providers import ProviderVerbs
 from pgjobs.queue_registry import RegistryVerbs
 from pgjobs.queue_rest import RestVerbs
 from pgjobs.queue_sessions import SessionVerbs
 
 
-class Queue(RegistryVerbs, LeaseVerbs, GenericVerbs, RestVerbs, ProviderVerbs, LiveVerbs, SessionVerbs):
+class Queue(
+    RegistryVerbs,
+    LeaseVerbs,
+    GenericVerbs,
+    RestVerbs,
+    ProviderVerbs,
+    LiveVerbs,
+    SessionVerbs,
+    OperatorVerbs,
+):
     """A queue in one schema of one database."""
 
     def __init__(self, driver: Driver) -> None:

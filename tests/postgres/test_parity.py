@@ -16,6 +16,9 @@ from pgjobs.drivers.sqlite_scripts import parse_verb
 
 SCRIPTS = sorted((sql_directory("sqlite") / "functions").glob("*.sql"))
 
+# How the catalog and the scripts write the same default.
+_WRITTEN = {"NULL": "null", "'00:00:01'": "'1 second'", "'00:01:00'": "'1 minute'", "'01:00:00'": "'1 hour'"}
+
 ARGUMENTS = """
 select
   p.proname as verb,
@@ -55,7 +58,7 @@ def _plain_default(expression: str | None) -> str | None:
     if expression is None:
         return None
     text = re.sub(r"::[\w\s\[\]]+$", "", expression)
-    return {"NULL": "null", "'00:00:01'": "'1 second'", "'01:00:00'": "'1 hour'"}.get(text, text)
+    return _WRITTEN.get(text, text)
 
 
 def _header(path: Path) -> list[tuple[Any, ...]]:

@@ -42,7 +42,7 @@ begin
       join pgjobs.workers as w on w.id = l.worker_id
       where l.job_id = j.id and w.last_heartbeat_at >= v_now - (select s.worker_timeout from pgjobs.settings as s)
     ),
-    d.waiting, greatest(v_now - d.oldest_at, interval '0'), d.scheduled, d.claimed, d.running, d.overdue,
+    d.waiting, pgjobs.elapsed(d.oldest_at, v_now), d.scheduled, d.claimed, d.running, d.overdue,
     coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
   from pgjobs.jobs as j

@@ -54,7 +54,7 @@ begin
     select count(*) as quantity from (select from pgjobs.ignored limit 10000) as i
   )
   select
-    v_now, k.jobs, k.paused, f.workers, f.silent, l.waiting, greatest(v_now - l.oldest_at, interval '0'), l.scheduled,
+    v_now, k.jobs, k.paused, f.workers, f.silent, l.waiting, pgjobs.elapsed(l.oldest_at, v_now), l.scheduled,
     l.claimed, l.running, l.overdue, i.quantity, coalesce(h.completed, 0), coalesce(h.failed, 0),
     coalesce(h.cancelled, 0), coalesce(h.retried, 0), coalesce(m.completed, 0) / 5.0::double precision,
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95

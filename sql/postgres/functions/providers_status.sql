@@ -34,7 +34,7 @@ begin
   )
   select
     p.full_name, p.content_type, p.owner, p.worker_id, w.name, w.last_heartbeat_at >= v_alive,
-    greatest(v_now - w.last_heartbeat_at, interval '0'), coalesce(k.quantity, 0), coalesce(a.quantity, 0), p.created_at
+    pgjobs.elapsed(w.last_heartbeat_at, v_now), coalesce(k.quantity, 0), coalesce(a.quantity, 0), p.created_at
   from pgjobs.providers as p
   join pgjobs.workers as w on w.id = p.worker_id
   left join kept as k on k.provider_id = p.id::text

@@ -32,7 +32,7 @@ begin
   select
     l.task_id, j.full_name, t.room, case when l.started_at is null then 'claimed' else 'running' end,
     case when l.until <= v_now then 'overdue' end, l.attempt, t.max_attempts,
-    coalesce(l.holder, w.name, l.worker_id::text), greatest(v_now - l.claimed_at, interval '0'), l.claimed_at,
+    coalesce(l.holder, w.name, l.worker_id::text), pgjobs.elapsed(l.claimed_at, v_now), l.claimed_at,
     l.started_at, l.until, l.progress, l.cancel_requested_at, l.worker_id
   from (select h.* from pgjobs.leases as h order by h.claimed_at, h.task_id limit 500) as l
   join pgjobs.tasks as t on t.id = l.task_id

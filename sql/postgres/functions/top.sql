@@ -5,14 +5,13 @@ create function pgjobs.top()
 returns table (
   job text,
   state text,
-  workers integer,
+  live integer,
   due bigint,
   oldest text,
   later bigint,
   held bigint,
   done double precision,
   failed double precision,
-  retried double precision,
   wait text,
   run text
 )
@@ -27,7 +26,7 @@ declare
 begin
   return query
   select
-    case when length(j.full_name) > 36 then left(j.full_name, 12) || '…' || right(j.full_name, 23) else j.full_name end,
+    case when length(j.full_name) > 28 then left(j.full_name, 9) || '…' || right(j.full_name, 18) else j.full_name end,
     case
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'
@@ -36,9 +35,9 @@ begin
       when d.waiting + d.claimed + d.running > 0 then 'busy'
       else 'idle'
     end,
-    w.alive, d.waiting, pgjobs.short_duration(extract(epoch from greatest(v_now - d.oldest_at, interval '0'))::double precision),
-    d.scheduled, d.claimed + d.running, coalesce(m.completed, 0) / 5.0::double precision,
-    coalesce(m.failed, 0) / 5.0::double precision, coalesce(m.retried, 0) / 5.0::double precision,
+    w.alive, d.waiting, pgjobs.short_duration(extract(epoch from pgjobs.elapsed(d.oldest_at, v_now))::double precision),
+    d.scheduled, d.claimed + d.running, round(coalesce(m.completed, 0) / 5.0, 1)::double precision,
+    round(coalesce(m.failed, 0) / 5.0, 1)::double precision,
     pgjobs.short_duration(m.wait_p95), pgjobs.short_duration(m.run_p95)
   from pgjobs.jobs as j
   join pgjobs.depths() as d on d.job_id = j.id

@@ -25,7 +25,7 @@ declare
 begin
   return query
   select
-    j.full_name, l.priority, r.place, r.task_id, t.room, r.due_at, greatest(v_now - r.due_at, interval '0'), r.attempt,
+    j.full_name, l.priority, r.place, r.task_id, t.room, r.due_at, pgjobs.elapsed(r.due_at, v_now), r.attempt,
     t.max_attempts, t.owner
   from (select distinct a.job_id, a.priority from pgjobs.lanes as a) as l
   join pgjobs.jobs as j on j.id = l.job_id

@@ -35,9 +35,9 @@ begin
     group by l.worker_id
   )
   select
-    w.id, w.name, w.owner, w.last_heartbeat_at >= v_alive, greatest(v_now - w.last_heartbeat_at, interval '0'),
+    w.id, w.name, w.owner, w.last_heartbeat_at >= v_alive, pgjobs.elapsed(w.last_heartbeat_at, v_now),
     w.registered_at, (select count(*)::integer from pgjobs.worker_jobs as s where s.worker_id = w.id),
-    coalesce(h.claimed, 0), coalesce(h.running, 0), coalesce(h.overdue, 0), greatest(v_now - h.oldest_at, interval '0')
+    coalesce(h.claimed, 0), coalesce(h.running, 0), coalesce(h.overdue, 0), pgjobs.elapsed(h.oldest_at, v_now)
   from pgjobs.workers as w
   left join held as h on h.worker_id = w.id
   order by w.last_heartbeat_at >= v_alive, w.name, w.id;

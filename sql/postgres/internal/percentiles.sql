@@ -96,3 +96,12 @@ end;
 
 comment on function pgjobs.short_duration is
   'A duration in a few characters. Example: select pgjobs.short_duration(4000)';
+
+-- Never negative: what committed a moment ago may be younger than `now`.
+create function pgjobs.elapsed(since timestamptz, now timestamptz)
+returns interval
+language sql immutable
+return case when since is not null then greatest(now - since, interval '0') end;
+
+comment on function pgjobs.elapsed is
+  'How long ago something was. Example: select pgjobs.elapsed(pgjobs.now() - interval ''1 hour'', pgjobs.now())';

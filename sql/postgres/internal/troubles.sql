@@ -105,11 +105,14 @@ begin
   from pgjobs.storage() as s
   where s.dead > 100000 and s.dead_share > 0.5
   union all
-  select 'warning', 'table ' || c.relname, 'Autovacuum is switched off for it', format('alter table %s reset (autovacuum_enabled)', c.oid::regclass)
+  select
+    'warning', 'table ' || c.relname, 'Autovacuum is switched off for it',
+    format('alter table pgjobs.%I reset (autovacuum_enabled)', c.relname)
   from pg_class as c
-  where c.relnamespace = to_regnamespace('pgjobs') and 'autovacuum_enabled=off' = any (replace(c.reloptions::text, 'false', 'off')::text[])
+  where c.relnamespace = to_regnamespace('pgjobs')
+    and c.reloptions && array['autovacuum_enabled=off', 'autovacuum_enabled=false']
   union all
-  select 'error', 'index ' || i.indexrelid::regclass, 'It is invalid and never used', format('reindex index concurrently %s', i.indexrelid::regclass)
+  select 'error', 'index ' || c.relname, 'It is invalid and never used', format('reindex index concurrently pgjobs.%I', c.relname)
   from pg_index as i
   join pg_class as c on c.oid = i.indexrelid
   where c.relnamespace = to_regnamespace('pgjobs') and not i.indisvalid
@@ -121,11 +124,13 @@ begin
   from (select pg_notification_queue_usage() as used) as q
   where q.used > 0.1
   union all
-  select 'error', 'server', format('%s is off: a crash can lose or damage tasks', s.name), format('alter system set %s = on', s.name)
+  select
+    'error', 'server', format('%s is off: a crash can lose or damage tasks', s.name), format('alter system set %s = on', s.name)
   from pg_settings as s
   where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
-  select 'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
+  select
+    'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
   from pg_settings as s
   where s.name in ('autovacuum', 'track_counts') and s.setting = 'off';
 end

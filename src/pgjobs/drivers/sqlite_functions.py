@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from hashlib import md5, sha256
+from math import inf
 from typing import Any, ClassVar, NoReturn
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
@@ -18,6 +19,12 @@ from pgjobs.redaction import redact, redact_document, redact_line
 
 _BY_PROBLEM = {problem.problem: problem for problem in BY_SQLSTATE.values()}
 _SIXTY_BITS = (1 << 60) - 1
+_UNITS = ((120, "s", 1), (7200, "m", 60), (172800, "h", 3600), (inf, "d", 86400))
+_DIFFERING = (
+    (re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "*"),
+    (re.compile(r"'[^']*'|\"[^\"]*\""), "*"),
+    (re.compile(r"0x[0-9a-fA-F]+|[0-9]+([.,:][0-9]+)*"), "#"),
+)
 
 
 class Context:
@@ -75,6 +82,9 @@ class Context:
         )
         connection.create_function("md5", 1, key_hash, deterministic=True)
         connection.create_function("is_same_json", 2, is_same_json, deterministic=True)
+        connection.create_function("short_duration", 1, short_duration, deterministic=True)
+        connection.create_function("first_line", 1, first_line, deterministic=True)
+        connection.create_function("error_fingerprint", 2, error_fingerprint, deterministic=True)
 
 
 def _unless_null(function: Callable[[str], str]) -> Callable[[str | None], str | None]:
@@ -139,6 +149,28 @@ def json_depth(text: str | None) -> int:
         depth += 1
         level = [child for value in level for child in _children(value)]
     return depth
+
+
+def short_duration(seconds: float | None) -> str | None:
+    """A duration in a few characters."""
+    if seconds is None:
+        return None
+    if seconds < 1:
+        return f"{round(seconds * 1000)}ms"
+    unit, length = next((unit, length) for limit, unit, length in _UNITS if seconds < limit)
+    return f"{round(seconds / length)}{unit}"
+
+
+def first_line(text: str | None) -> str | None:
+    return None if text is None else text.split("\n", 1)[0][:200]
+
+
+def error_fingerprint(kind: str | None, message: str | None) -> str:
+    """What errors have in common that differ only in numbers, ids and quoted words."""
+    pattern = (message or "").split("\n", 1)[0]
+    for what, instead in _DIFFERING:
+        pattern = what.sub(instead, pattern)
+    return key_hash(f"{kind or ''}:{pattern.strip(' ')[:200]}")[:12]
 
 
 def key_hash(text: str) -> str:

@@ -111,7 +111,10 @@ def _to_token(value: str) -> UUID | str:
     return value if value.startswith("pgj_") else UUID(value)
 
 
-def _to_uuids(value: str) -> list[UUID]:
+def _to_uuids(value: str | int) -> list[UUID] | int:
+    # A job names its workers, a summary counts them.
+    if isinstance(value, int):
+        return value
     return [UUID(item) for item in decode(value)]
 
 
@@ -136,15 +139,20 @@ _COLUMNS: Mapping[str, Convert] = {
     **dict.fromkeys(("workers",), _to_uuids),
     **dict.fromkeys(("payload", "result", "progress", "schema", "fields", "tags"), decode),
     **dict.fromkeys(
-        ("is_new", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"), bool
+        ("is_new", "is_ok", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"), bool
     ),
     **dict.fromkeys(
         ("backoff_base", "backoff_cap", "jitter_cap", "max_age", "retain_completed", "retain_failed"),
         _to_interval,
     ),
     **dict.fromkeys(
+        ("oldest_wait", "held_for", "waited", "due_in", "heartbeat_age", "oldest_claim"), _to_interval
+    ),
+    **dict.fromkeys(
         (
             "at",
+            "since",
+            "last_at",
             "until",
             "created_at",
             "due_at",
