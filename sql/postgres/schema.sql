@@ -2179,6 +2179,12 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) IS 'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';
 
+CREATE FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) RETURNS interval
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (since IS NOT NULL) THEN GREATEST((now - since), '00:00:00'::interval) ELSE NULL::interval END;
+
+COMMENT ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) IS 'How long ago something was. Example: select pgjobs.elapsed(pgjobs.now() - interval ''1 hour'', pgjobs.now())';
+
 CREATE FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) RETURNS TABLE(task_id bigint, status text, run_at timestamp with time zone)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3015,7 +3021,7 @@ begin
       join pgjobs.workers as w on w.id = l.worker_id
       where l.job_id = j.id and w.last_heartbeat_at >= v_now - (select s.worker_timeout from pgjobs.settings as s)
     ),
-    d.waiting, greatest(v_now - d.oldest_at, interval '0'), d.scheduled, d.claimed, d.running, d.overdue,
+    d.waiting, pgjobs.elapsed(d.oldest_at, v_now), d.scheduled, d.claimed, d.running, d.overdue,
     coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
   from pgjobs.jobs as j
@@ -3910,7 +3916,7 @@ begin
     select count(*) as quantity from (select from pgjobs.ignored limit 10000) as i
   )
   select
-    v_now, k.jobs, k.paused, f.workers, f.silent, l.waiting, greatest(v_now - l.oldest_at, interval '0'), l.scheduled,
+    v_now, k.jobs, k.paused, f.workers, f.silent, l.waiting, pgjobs.elapsed(l.oldest_at, v_now), l.scheduled,
     l.claimed, l.running, l.overdue, i.quantity, coalesce(h.completed, 0), coalesce(h.failed, 0),
     coalesce(h.cancelled, 0), coalesce(h.retried, 0), coalesce(m.completed, 0) / 5.0::double precision,
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95
@@ -4053,7 +4059,7 @@ begin
   )
   select
     p.full_name, p.content_type, p.owner, p.worker_id, w.name, w.last_heartbeat_at >= v_alive,
-    greatest(v_now - w.last_heartbeat_at, interval '0'), coalesce(k.quantity, 0), coalesce(a.quantity, 0), p.created_at
+    pgjobs.elapsed(w.last_heartbeat_at, v_now), coalesce(k.quantity, 0), coalesce(a.quantity, 0), p.created_at
   from pgjobs.providers as p
   join pgjobs.workers as w on w.id = p.worker_id
   left join kept as k on k.provider_id = p.id::text
@@ -4856,7 +4862,7 @@ begin
   select
     l.task_id, j.full_name, t.room, case when l.started_at is null then 'claimed' else 'running' end,
     case when l.until <= v_now then 'overdue' end, l.attempt, t.max_attempts,
-    coalesce(l.holder, w.name, l.worker_id::text), greatest(v_now - l.claimed_at, interval '0'), l.claimed_at,
+    coalesce(l.holder, w.name, l.worker_id::text), pgjobs.elapsed(l.claimed_at, v_now), l.claimed_at,
     l.started_at, l.until, l.progress, l.cancel_requested_at, l.worker_id
   from (select h.* from pgjobs.leases as h order by h.claimed_at, h.task_id limit 500) as l
   join pgjobs.tasks as t on t.id = l.task_id
@@ -5660,7 +5666,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) IS 'What ended in each minute. Example: select * from pgjobs.throughput(since => ''1 day'', step => ''1 hour'')';
 
-CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, workers integer, due bigint, oldest text, later bigint, held bigint, done double precision, failed double precision, retried double precision, wait text, run text)
+CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, live integer, due bigint, oldest text, later bigint, held bigint, done double precision, failed double precision, wait text, run text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -5672,7 +5678,7 @@ declare
 begin
   return query
   select
-    case when length(j.full_name) > 36 then left(j.full_name, 12) || '…' || right(j.full_name, 23) else j.full_name end,
+    case when length(j.full_name) > 28 then left(j.full_name, 9) || '…' || right(j.full_name, 18) else j.full_name end,
     case
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'
@@ -5681,9 +5687,9 @@ begin
       when d.waiting + d.claimed + d.running > 0 then 'busy'
       else 'idle'
     end,
-    w.alive, d.waiting, pgjobs.short_duration(extract(epoch from greatest(v_now - d.oldest_at, interval '0'))::double precision),
-    d.scheduled, d.claimed + d.running, coalesce(m.completed, 0) / 5.0::double precision,
-    coalesce(m.failed, 0) / 5.0::double precision, coalesce(m.retried, 0) / 5.0::double precision,
+    w.alive, d.waiting, pgjobs.short_duration(extract(epoch from pgjobs.elapsed(d.oldest_at, v_now))::double precision),
+    d.scheduled, d.claimed + d.running, round(coalesce(m.completed, 0) / 5.0, 1)::double precision,
+    round(coalesce(m.failed, 0) / 5.0, 1)::double precision,
     pgjobs.short_duration(m.wait_p95), pgjobs.short_duration(m.run_p95)
   from pgjobs.jobs as j
   join pgjobs.depths() as d on d.job_id = j.id
@@ -5745,11 +5751,14 @@ begin
   from pgjobs.storage() as s
   where s.dead > 100000 and s.dead_share > 0.5
   union all
-  select 'warning', 'table ' || c.relname, 'Autovacuum is switched off for it', format('alter table %s reset (autovacuum_enabled)', c.oid::regclass)
+  select
+    'warning', 'table ' || c.relname, 'Autovacuum is switched off for it',
+    format('alter table pgjobs.%I reset (autovacuum_enabled)', c.relname)
   from pg_class as c
-  where c.relnamespace = to_regnamespace('pgjobs') and 'autovacuum_enabled=off' = any (replace(c.reloptions::text, 'false', 'off')::text[])
+  where c.relnamespace = to_regnamespace('pgjobs')
+    and c.reloptions && array['autovacuum_enabled=off', 'autovacuum_enabled=false']
   union all
-  select 'error', 'index ' || i.indexrelid::regclass, 'It is invalid and never used', format('reindex index concurrently %s', i.indexrelid::regclass)
+  select 'error', 'index ' || c.relname, 'It is invalid and never used', format('reindex index concurrently pgjobs.%I', c.relname)
   from pg_index as i
   join pg_class as c on c.oid = i.indexrelid
   where c.relnamespace = to_regnamespace('pgjobs') and not i.indisvalid
@@ -5761,11 +5770,13 @@ begin
   from (select pg_notification_queue_usage() as used) as q
   where q.used > 0.1
   union all
-  select 'error', 'server', format('%s is off: a crash can lose or damage tasks', s.name), format('alter system set %s = on', s.name)
+  select
+    'error', 'server', format('%s is off: a crash can lose or damage tasks', s.name), format('alter system set %s = on', s.name)
   from pg_settings as s
   where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
-  select 'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
+  select
+    'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
   from pg_settings as s
   where s.name in ('autovacuum', 'track_counts') and s.setting = 'off';
 end
@@ -6060,7 +6071,7 @@ declare
 begin
   return query
   select
-    j.full_name, l.priority, r.place, r.task_id, t.room, r.due_at, greatest(v_now - r.due_at, interval '0'), r.attempt,
+    j.full_name, l.priority, r.place, r.task_id, t.room, r.due_at, pgjobs.elapsed(r.due_at, v_now), r.attempt,
     t.max_attempts, t.owner
   from (select distinct a.job_id, a.priority from pgjobs.lanes as a) as l
   join pgjobs.jobs as j on j.id = l.job_id
@@ -6419,9 +6430,9 @@ begin
     group by l.worker_id
   )
   select
-    w.id, w.name, w.owner, w.last_heartbeat_at >= v_alive, greatest(v_now - w.last_heartbeat_at, interval '0'),
+    w.id, w.name, w.owner, w.last_heartbeat_at >= v_alive, pgjobs.elapsed(w.last_heartbeat_at, v_now),
     w.registered_at, (select count(*)::integer from pgjobs.worker_jobs as s where s.worker_id = w.id),
-    coalesce(h.claimed, 0), coalesce(h.running, 0), coalesce(h.overdue, 0), greatest(v_now - h.oldest_at, interval '0')
+    coalesce(h.claimed, 0), coalesce(h.running, 0), coalesce(h.overdue, 0), pgjobs.elapsed(h.oldest_at, v_now)
   from pgjobs.workers as w
   left join held as h on h.worker_id = w.id
   order by w.last_heartbeat_at >= v_alive, w.name, w.id;
@@ -7331,17 +7342,16 @@ COMMENT ON COLUMN pgjobs.throughput.run_p95 IS 'The same of 95 in 100.';
 CREATE VIEW pgjobs.top AS
  SELECT job,
     state,
-    workers,
+    live,
     due,
     oldest,
     later,
     held,
     done,
     failed,
-    retried,
     wait,
     run
-   FROM pgjobs.top() v(job, state, workers, due, oldest, later, held, done, failed, retried, wait, run);
+   FROM pgjobs.top() v(job, state, live, due, oldest, later, held, done, failed, wait, run);
 
 COMMENT ON VIEW pgjobs.top IS 'The busiest jobs on a narrow screen. Example: select * from pgjobs.top \watch 2';
 
@@ -7349,7 +7359,7 @@ COMMENT ON COLUMN pgjobs.top.job IS 'Its address, shortened in the middle.';
 
 COMMENT ON COLUMN pgjobs.top.state IS 'archived, paused, overdue, unserved, busy or idle.';
 
-COMMENT ON COLUMN pgjobs.top.workers IS 'Live workers that serve it.';
+COMMENT ON COLUMN pgjobs.top.live IS 'Live workers that serve it.';
 
 COMMENT ON COLUMN pgjobs.top.due IS 'Tasks in line.';
 
@@ -7362,8 +7372,6 @@ COMMENT ON COLUMN pgjobs.top.held IS 'Tasks claimed or running.';
 COMMENT ON COLUMN pgjobs.top.done IS 'Completed per minute, over the last five.';
 
 COMMENT ON COLUMN pgjobs.top.failed IS 'Failed for good per minute.';
-
-COMMENT ON COLUMN pgjobs.top.retried IS 'Failed attempts per minute that are followed by another.';
 
 COMMENT ON COLUMN pgjobs.top.wait IS 'What 95 of 100 waited less than.';
 
@@ -7927,6 +7935,8 @@ REVOKE ALL ON FUNCTION pgjobs.depth_estimates(relation regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.depths(exactly integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) FROM PUBLIC;
 
