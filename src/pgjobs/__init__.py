@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pgjobs.manager import JobManager as JobManager
     from pgjobs.manager import backend_for as backend_for
     from pgjobs.queue import Queue as Queue
+    from pgjobs.rest import get_settings as get_settings
+    from pgjobs.rest import validate_room_id as validate_room_id
+    from pgjobs.rest import verify_writable_room as verify_writable_room
     from pgjobs.running import Abort as Abort
     from pgjobs.running import RunningTask as RunningTask
     from pgjobs.running import Snooze as Snooze
@@ -43,7 +46,10 @@ _HOMES = {
     "cleanup_worker": "pgjobs.sweeper",
     "current_task": "pgjobs.running",
     "emit": "pgjobs.bridge",
+    "get_settings": "pgjobs.rest",
     "run_sweeper": "pgjobs.sweeper",
+    "validate_room_id": "pgjobs.rest",
+    "verify_writable_room": "pgjobs.rest",
 }
 
 

@@ -8,14 +8,16 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from pgjobs import __version__
+from pgjobs import __version__, metrics
 from pgjobs.errors import PgJobsError
 from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, get_queue, install, serve_sockets, sessions
+from pgjobs.rest import ApiSettings, close_queue, get_queue, install, serve_sockets, sessions
+from pgjobs.rest.auth import Reading
+from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.observing import RequestLog
 from pgjobs.rest.problems import problem_exception_handler
 from pgjobs.sweeper import run_sweeper
@@ -31,6 +33,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.pgjobs_queue_is_hosts = True
         if queue is None:
             app.state.pgjobs_queue = await Queue.connect(url)
         serving: Queue = queue or app.state.pgjobs_queue
@@ -42,6 +45,7 @@ def create_app(
             sweeping.cancel()
             with suppress(asyncio.CancelledError):
                 await sweeping
+            await close_queue(app)
 
     app = FastAPI(
         title="pgjobs",
@@ -57,6 +61,7 @@ def create_app(
     install(app, queue, settings=settings)
     app.include_router(sessions.login, prefix="/ui")
     _add_health(app)
+    _add_metrics(app)
     serve_sockets(app, settings)
     app.add_middleware(RequestLog)
     return app
@@ -82,3 +87,10 @@ def _add_health(app: FastAPI) -> None:
             # Not its text, which may tell strangers about the database.
             return JSONResponse({"status": "unavailable", "reason": type(error).__name__}, 503)
         return JSONResponse({"status": "ok"})
+
+
+def _add_metrics(app: FastAPI) -> None:
+    @app.get("/metrics", include_in_schema=False, dependencies=[Reading])
+    async def show_metrics(queue: QueueDep) -> Response:
+        """The numbers of every job, for Prometheus; a reader's token opens it, as it does lists."""
+        return Response(await metrics.render(queue), media_type=metrics.CONTENT_TYPE)

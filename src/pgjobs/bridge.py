@@ -12,7 +12,7 @@ from pgjobs.emissions import emissions_of
 from pgjobs.errors import PgJobsError
 from pgjobs.events import Emission
 from pgjobs.feed import LONGEST_PAUSE_SECONDS, EventFeed, feed_of
-from pgjobs.models import Event
+from pgjobs.models import Event, Retirement
 from pgjobs.queue import Queue
 from pgjobs.queue_live import TrackedTask
 from pgjobs.sockets import Authenticate, MayRead, SocketHandlers, anybody
@@ -22,9 +22,12 @@ __all__ = ["Bridge", "attach", "bridge_of", "emit"]
 log = logging.getLogger("pgjobs.bridge")
 
 
-async def emit(tsio: Any, emissions: Iterable[Emission], *, namespace: str = "/") -> None:
-    """Sends events to this process's clients; without a Socket.IO server, to nobody."""
-    if tsio is None:
+async def emit(tsio: Any, emissions: Iterable[Emission] | Retirement | None, *, namespace: str = "/") -> None:
+    """Sends events to this process's clients; without a Socket.IO server, to nobody.
+
+    What `cleanup_worker` answers may be passed too: its events follow from the database by themselves.
+    """
+    if tsio is None or emissions is None or isinstance(emissions, Retirement):
         return
     for event, room in emissions:
         # Every process reads the feed, so a message queue between them would double each event.

@@ -231,8 +231,11 @@ class Queue(
 
     # upkeep
 
-    async def sweep(self, step: str | None = None, *, batch: int | None = None) -> list[Swept]:
-        return [Swept.of(row) for row in await self.driver.call("sweep", step=step, batch=batch)]
+    async def sweep(
+        self, step: str | None = None, *, batch: int | None = None, worker_timeout: timedelta | None = None
+    ) -> list[Swept]:
+        rows = await self.driver.call("sweep", step=step, batch=batch, worker_timeout=worker_timeout)
+        return [Swept.of(row) for row in rows]
 
     async def prune_tasks(
         self,

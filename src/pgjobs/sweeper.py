@@ -19,24 +19,30 @@ STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "erro
 
 
 class SweeperSettings(Protocol):
-    """How often to sweep."""
+    """How often to sweep, and how long a worker may be silent: None, as long as the database says."""
 
     @property
     def sweeper_interval_seconds(self) -> float: ...
 
+    @property
+    def worker_timeout(self) -> timedelta | None: ...
 
-async def run_sweeper(queue: Queue, settings: SweeperSettings) -> None:
-    """Sweeps until cancelled. Safe to run in every process."""
+
+async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object = None) -> None:  # noqa: ARG001
+    """Sweeps until cancelled. Safe to run in every process.
+
+    `tsio` may be named as hosts are used to; events follow from the database by themselves.
+    """
     while True:
         await asyncio.sleep(settings.sweeper_interval_seconds)
-        await sweep_once(queue)
+        await sweep_once(queue, worker_timeout=settings.worker_timeout)
 
 
-async def sweep_once(queue: Queue) -> None:
+async def sweep_once(queue: Queue, *, worker_timeout: timedelta | None = None) -> None:
     """One pass, each step in a transaction of its own; a step that fails is logged."""
     for step in STEPS:
         try:
-            for swept in await queue.sweep(step):
+            for swept in await queue.sweep(step, worker_timeout=worker_timeout):
                 if swept.error is not None:
                     log.error("sweeping %s failed: %s", swept.swept, swept.error)
         except Exception:

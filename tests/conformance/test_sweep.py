@@ -41,7 +41,16 @@ async def test_a_step_can_be_taken_alone(queue, step):
 
 
 @pytest.mark.parametrize(
-    "options", [{"step": "rescue"}, {"step": ""}, {"batch": 0}, {"batch": -1}, {"batch": 100_001}]
+    "options",
+    [
+        {"step": "rescue"},
+        {"step": ""},
+        {"batch": 0},
+        {"batch": -1},
+        {"batch": 100_001},
+        {"worker_timeout": timedelta(0)},
+        {"worker_timeout": timedelta(-1)},
+    ],
 )
 async def test_a_sweep_that_cannot_be_is_refused(queue, options, nothing_changes):
     async with nothing_changes():
@@ -118,6 +127,18 @@ async def test_a_heartbeat_before_the_sweep_keeps_a_late_worker(queue, clock, jo
     await queue.sweep()
     assert (await queue.get_task(submitted)).status == "claimed"
     assert (await queue.complete_task(held)).status == "completed"
+
+
+async def test_a_sweep_can_be_more_or_less_patient_with_silent_workers(queue, clock, job, worker):
+    await clock.advance(seconds=90)
+    await queue.sweep(worker_timeout=timedelta(seconds=91))
+    assert worker.id in (await queue.get_job(job)).workers
+    await queue.heartbeat_worker(worker.id)
+    await clock.advance(seconds=10)
+    await queue.sweep()
+    assert worker.id in (await queue.get_job(job)).workers
+    await queue.sweep(worker_timeout=timedelta(seconds=9))
+    assert worker.id not in [known.id for known in await queue.list_workers()]
 
 
 async def test_long_running_external_tasks_are_left_alone(queue, clock, job, worker):

@@ -17,6 +17,10 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
         return [future.result() for future in [pool.submit(call) for call in calls]]
 
 
+def submit(api: Api, quantity: int, start: int) -> list[dict[str, Any]]:
+    return [api.submit(number=start + place) for place in range(quantity)]
+
+
 def test_a_hundred_parallel_submits_make_a_hundred_tasks(ada: Api):
     ada.register()
     tasks = at_once([ada.submit] * 100)
@@ -34,19 +38,30 @@ def test_thirty_claims_on_twenty_tasks_hand_out_each_once(ada: Api):
     assert set(claimed) == submitted
 
 
-def test_ten_workers_run_fifty_tasks_each_once(ada: Api):
+def test_ten_workers_run_fifty_tasks_each(ada: Api):
+    """Every worker has its fill of five hundred tasks, and no task is anybody else's too."""
     workers = [ada.register()["worker_id"] for _ in range(10)]
-    submitted = {ada.submit(number=number)["id"] for number in range(50)}
+    submitted = {
+        task["id"]
+        for tasks in at_once([partial(submit, ada, 50, start) for start in range(0, 500, 50)])
+        for task in tasks
+    }
 
     def work(worker: str) -> list[str]:
         done = []
-        while (task := ada.post("tasks/claim", json={"worker_id": worker}).json()["task"]) is not None:
+        for _ in range(50):
+            task = ada.claim(worker)
+            assert task["worker_id"] == worker
             assert ada.update(task, "running").status_code == 200
             assert ada.update(task, "completed", result=task["payload"]["number"]).status_code == 200
             done.append(task["id"])
         return done
 
-    done = [task for tasks in at_once([partial(work, worker) for worker in workers]) for task in tasks]
-    assert len(done) == len(set(done)) == 50
-    assert set(done) == submitted
-    assert ada.get("rooms/lab/tasks", params={"status": "completed", "limit": 0}).json()["total"] == 50
+    done = at_once([partial(work, worker) for worker in workers])
+    assert [len(tasks) for tasks in done] == [50] * 10
+    assert {task for tasks in done for task in tasks} == submitted
+    assert len(submitted) == 500
+    assert ada.get("rooms/lab/tasks", params={"status": "completed", "limit": 0}).json()["total"] == 500
+    page = ada.get("rooms/lab/tasks", params={"limit": 500}).json()["items"]
+    assert [task["result"] == task["payload"]["number"] for task in page] == [True] * 500
+    assert ada.post("tasks/claim", json={"worker_id": workers[0]}).json() == {"task": None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -66,21 +67,30 @@ def test_waiting_ends_with_the_time(ada: Api, serve: Serve, worker: str):
         assert answer.headers["preference-applied"] == "wait=1"
 
 
-def test_waiting_ends_with_the_task(ada: Api, worker: str):
-    ada.submit()
-    task = ada.claim(worker)
-    ada.update(task, "running")
+def test_waiting_ends_within_a_tenth_of_a_second_of_the_task(ada: Api, worker: str):
+    """The median of several, each from before the task is even told to end."""
     delays = []
-    waiting = in_background(lambda: ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=20"}))
-    time.sleep(0.4)
-    ended = time.monotonic()
-    ada.update(task, "completed", result=42)
-    _, answer = waiting.result(20)
-    delays.append(time.monotonic() - ended)
-    assert (answer.json()["status"], answer.json()["result"]) == ("completed", 42)
-    assert answer.headers["preference-applied"] == "wait=20"
-    # The update itself takes a part of it, on a machine that does other things too.
-    assert min(delays) < 0.9
+    for number in range(9):
+        ada.submit()
+        task = ada.claim(worker)
+        ada.update(task, "running")
+        answered: list[float] = []
+
+        def wait(task: dict[str, Any] = task, answered: list[float] = answered) -> httpx.Response:
+            answer = ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=20"})
+            answered.append(time.monotonic())
+            return answer
+
+        waiting = in_background(wait)
+        time.sleep(0.2)
+        assert not answered
+        ending = time.monotonic()
+        ada.update(task, "completed", result=number)
+        _, answer = waiting.result(20)
+        assert (answer.json()["status"], answer.json()["result"]) == ("completed", number)
+        assert answer.headers["preference-applied"] == "wait=20"
+        delays.append(answered[0] - ending)
+    assert statistics.median(delays) < 0.1, delays
 
 
 async def test_a_task_that_ends_elsewhere_wakes_too(ada: Api, queue: Queue, worker: str):

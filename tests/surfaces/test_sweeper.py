@@ -6,11 +6,13 @@ import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import uuid4
 
 from typer.testing import CliRunner
 
 from pgjobs.cli.app import app
+from pgjobs.rest import ApiSettings
 from pgjobs.sweeper import cleanup_worker, run_sweeper
 from tests.surfaces.ears import eventually
 
@@ -20,17 +22,18 @@ JOB = "lab:modifiers:Rotate"
 @dataclass(frozen=True)
 class Often:
     sweeper_interval_seconds: float = 0.01
+    worker_timeout: timedelta | None = None
 
 
 async def test_an_error_is_logged_and_the_loop_lives(queue, caplog):
     passes: list[str] = []
     sweep = queue.sweep
 
-    async def sweep_badly(step):
+    async def sweep_badly(step, **options):
         passes.append(step)
         if step == "workers":
             raise ConnectionError("the database is gone")
-        return await sweep(step)
+        return await sweep(step, **options)
 
     queue.sweep = sweep_badly
     sweeping = asyncio.create_task(run_sweeper(queue, Often()))
@@ -52,6 +55,28 @@ async def test_cleaning_up_after_a_worker_twice_is_harmless(queue):
     assert cleaned.failed == 1
     assert await cleanup_worker(queue, worker.id) is None
     assert await cleanup_worker(queue, uuid4()) is None
+
+
+async def test_a_server_takes_workers_for_dead_after_the_time_it_was_given(queue, serve):
+    await queue.register_job("lab", "modifiers", "Rotate")
+    worker = await queue.register_worker(jobs=[JOB])
+    task = await queue.submit_task(JOB)
+    await queue.claim_tasks(worker.id)
+    serve(worker_timeout_seconds=1, sweeper_interval_seconds=0.1)
+
+    async def is_gone():
+        return worker.id not in {other.id for other in await queue.list_workers()}
+
+    await eventually(is_gone)
+    ended = await queue.get_task(task.task_id)
+    assert (ended.status, ended.error) == ("failed", "Worker disconnected")
+
+
+async def test_only_a_time_that_was_set_stands_in_for_the_databases_own(queue, monkeypatch):
+    assert ApiSettings().worker_timeout is None
+    assert ApiSettings(worker_timeout_seconds=60).worker_timeout == timedelta(minutes=1)
+    monkeypatch.setenv("ZNDRAW_JOBLIB_WORKER_TIMEOUT_SECONDS", "5")
+    assert ApiSettings().worker_timeout == timedelta(seconds=5)
 
 
 async def test_cron_can_sweep(queue_url, queue):

@@ -31,7 +31,7 @@ comment on function pgjobs.sweep_leases is 'Ends lapsed leases. Example: select 
 
 -- Cleans up workers whose heartbeats stopped. The row is locked before it is
 -- judged, so a heartbeat that came first keeps its worker.
-create function pgjobs.sweep_workers(now timestamptz, batch integer)
+create function pgjobs.sweep_workers(now timestamptz, batch integer, worker_timeout interval default null)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -43,7 +43,9 @@ begin
   for v_worker in
     select w.id
     from pgjobs.workers as w
-    where w.last_heartbeat_at < sweep_workers.now - (select s.worker_timeout from pgjobs.settings as s)
+    where w.last_heartbeat_at < sweep_workers.now - coalesce(
+      sweep_workers.worker_timeout, (select s.worker_timeout from pgjobs.settings as s)
+    )
     order by w.id
     limit least(sweep_workers.batch, 100)
     for update skip locked

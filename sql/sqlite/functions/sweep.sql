@@ -1,6 +1,7 @@
--- sweep(step text = null, batch integer = 1000)
+-- sweep(step text = null, batch integer = 1000, worker_timeout interval = null)
 --
--- One pass of upkeep, or one step of it, each a bounded batch. Nothing
+-- One pass of upkeep, or one step of it, each a bounded batch. A `worker_timeout`
+-- stands in for that of the settings. Nothing
 -- is counted ahead on SQLite, so rollups and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
@@ -8,6 +9,8 @@ select refuse(
 )
 where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention')
   or :batch not between 1 and 100000;
+select refuse('validation-error', 'worker_timeout must be longer than zero')
+where :worker_timeout <= 0;
 
 -- Lapsed leases, and leases whose worker is gone. The plus keeps the order from
 -- choosing the table over the index of leases.
@@ -31,7 +34,7 @@ select json_group_array(s.id) as v_workers, count(*) as v_silent
 from (
   select w.id
   from workers as w
-  where w.last_heartbeat_at < now() - (select c.worker_timeout from settings as c)
+  where w.last_heartbeat_at < now() - coalesce(:worker_timeout, (select c.worker_timeout from settings as c))
     and coalesce(:step, 'workers') = 'workers'
   order by w.id
   limit min(:batch, 100)

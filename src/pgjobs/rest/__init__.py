@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
+from pgjobs.bridge import emit
 from pgjobs.queue import Queue
 from pgjobs.rest import events, jobs, kinds, providers, reads, sessions, tasks, workers
 from pgjobs.rest.auth import User, current_active_user, current_reader, current_superuser, session_user
@@ -27,6 +28,7 @@ from pgjobs.rest.results import QueueResultBackend, ResultBackend, get_result_ba
 from pgjobs.rest.sessions import sign_in_link
 from pgjobs.rest.settings import ApiSettings, JobLibSettings
 from pgjobs.rest.waiting import Waiters
+from pgjobs.sweeper import cleanup_worker, run_sweeper
 
 __all__ = [
     "ApiSettings",
@@ -36,9 +38,12 @@ __all__ = [
     "QueueResultBackend",
     "ResultBackend",
     "User",
+    "cleanup_worker",
+    "close_queue",
     "current_active_user",
     "current_reader",
     "current_superuser",
+    "emit",
     "get_queue",
     "get_result_backend",
     "get_settings",
@@ -48,6 +53,7 @@ __all__ = [
     "register_internal",
     "release_waiters",
     "router",
+    "run_sweeper",
     "serve_sockets",
     "session_user",
     "sign_in_link",
@@ -72,9 +78,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             serving.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await serving
-        if (queue := getattr(app.state, "pgjobs_queue", None)) is not None:
-            app.state.pgjobs_queue = None
-            await queue.close()
+        if not getattr(app.state, "pgjobs_queue_is_hosts", False):
+            await close_queue(app)
 
 
 router = APIRouter(lifespan=_lifespan)
@@ -112,6 +117,13 @@ async def release_waiters(app: FastAPI) -> None:
     waiters: dict[Any, Waiters] = getattr(app.state, "pgjobs_waiters", {})
     for room in waiters.values():
         await room.close()
+
+
+async def close_queue(app: FastAPI) -> None:
+    """Closes the queue that was opened for the application."""
+    if (queue := getattr(app.state, "pgjobs_queue", None)) is not None:
+        app.state.pgjobs_queue = None
+        await queue.close()
 
 
 async def _queue_of(app: FastAPI) -> Queue:

@@ -23,9 +23,9 @@ async def get_queue(request: Request) -> Queue:
     return queue
 
 
-def get_settings(request: Request) -> ApiSettings:
-    """The settings of the HTTP API; without an override, the environment's."""
-    settings: ApiSettings | None = getattr(request.app.state, "pgjobs_settings", None)
+def get_settings(request: Request = None) -> ApiSettings:  # type: ignore[assignment]
+    """The settings of the HTTP API; outside of requests, and without an override, the environment's."""
+    settings: ApiSettings | None = getattr(request.app.state, "pgjobs_settings", None) if request else None
     return settings or _environment()
 
 

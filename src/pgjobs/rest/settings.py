@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from pydantic import AliasChoices, AliasGenerator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -35,6 +37,12 @@ class ApiSettings(BaseSettings):
     session_seconds: int = Field(default=12 * 3600, ge=1)
     session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
     trusted_origins: list[str] = []
+
+    @property
+    def worker_timeout(self) -> timedelta | None:
+        """How long a worker may be silent; None unless it was set: the database's own setting counts then."""
+        is_set = "worker_timeout_seconds" in self.model_fields_set
+        return timedelta(seconds=self.worker_timeout_seconds) if is_set else None
 
 
 JobLibSettings = ApiSettings
