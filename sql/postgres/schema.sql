@@ -5251,7 +5251,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) IS 'Submits many tasks of one job. Example: select * from pgjobs.submit_tasks(''@global:modifiers:Rotate'', array[''{"angle": 90}''::jsonb])';
 
-CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT 1000) RETURNS TABLE(swept text, changed integer, error text)
+CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT 1000, worker_timeout interval DEFAULT NULL::interval) RETURNS TABLE(swept text, changed integer, error text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
@@ -5263,12 +5263,15 @@ begin
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
       null, 'Steps: ' || array_to_string(v_steps, ', '));
   end if;
+  if sweep.worker_timeout <= interval '0' then
+    perform pgjobs.refuse('validation-error', 'worker_timeout must be longer than zero');
+  end if;
   foreach swept in array case when sweep.step is null then v_steps else array[sweep.step] end loop
     error := null;
     begin
       changed := case swept
         when 'leases' then pgjobs.sweep_leases(v_now, batch)
-        when 'workers' then pgjobs.sweep_workers(v_now, batch)
+        when 'workers' then pgjobs.sweep_workers(v_now, batch, sweep.worker_timeout)
         when 'internal' then pgjobs.sweep_internal(v_now, batch)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
@@ -5286,7 +5289,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.sweep(step text, batch integer) IS 'One pass of upkeep. Example: select * from pgjobs.sweep()';
+COMMENT ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) IS 'One pass of upkeep. Example: select * from pgjobs.sweep()';
 
 CREATE FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) RETURNS integer
     LANGUAGE plpgsql
@@ -5511,7 +5514,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) IS 'Counts endings into minutes. Example: select pgjobs.sweep_rollups(pgjobs.now(), 100000)';
 
-CREATE FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer) RETURNS integer
+CREATE FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval DEFAULT NULL::interval) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
@@ -5522,7 +5525,9 @@ begin
   for v_worker in
     select w.id
     from pgjobs.workers as w
-    where w.last_heartbeat_at < sweep_workers.now - (select s.worker_timeout from pgjobs.settings as s)
+    where w.last_heartbeat_at < sweep_workers.now - coalesce(
+      sweep_workers.worker_timeout, (select s.worker_timeout from pgjobs.settings as s)
+    )
     order by w.id
     limit least(sweep_workers.batch, 100)
     for update skip locked
@@ -5535,7 +5540,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer) IS 'Cleans up silent workers. Example: select pgjobs.sweep_workers(pgjobs.now(), 100)';
+COMMENT ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval) IS 'Cleans up silent workers. Example: select pgjobs.sweep_workers(pgjobs.now(), 100)';
 
 CREATE FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) RETURNS TABLE(job_id integer, attempt smallint)
     LANGUAGE plpgsql
@@ -8351,10 +8356,10 @@ GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text,
 GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_api;
-GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer) TO pgjobs_operator;
+REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) TO pgjobs_api;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) TO pgjobs_operator;
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) FROM PUBLIC;
 
@@ -8368,7 +8373,7 @@ REVOKE ALL ON FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batc
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) FROM PUBLIC;
 
