@@ -8,6 +8,7 @@ import typer
 
 from pgjobs.cli.bench import bench
 from pgjobs.cli.dev import dev
+from pgjobs.cli.doctor import doctor
 from pgjobs.cli.enqueue import enqueue
 from pgjobs.cli.exits import errors_told
 from pgjobs.cli.jobs import jobs
@@ -17,6 +18,7 @@ from pgjobs.cli.serve import openapi, serve
 from pgjobs.cli.sweep import sweep
 from pgjobs.cli.tasks import tasks
 from pgjobs.cli.token import token
+from pgjobs.cli.top import top
 from pgjobs.cli.worker import worker
 from pgjobs.cli.workers import workers
 
@@ -42,6 +44,8 @@ app.command()(enqueue)
 app.add_typer(tasks, name="tasks")
 app.add_typer(jobs, name="jobs")
 app.add_typer(workers, name="workers")
+app.command()(top)
+app.command()(doctor)
 app.command()(sweep)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(psql)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import sys
 import traceback
@@ -18,7 +17,6 @@ _BY_HTTP_STATUS = {
     400: USAGE, 422: USAGE, 404: NOT_FOUND, 401: REFUSED, 403: REFUSED, 409: REFUSED,
     413: REFUSED, 423: REFUSED,
 }  # fmt: skip
-_USERINFO = re.compile(r"://\S*@")
 
 
 def code_of(error: PgJobsError) -> int:
@@ -26,8 +24,10 @@ def code_of(error: PgJobsError) -> int:
 
 
 def without_credentials(text: str) -> str:
-    """The text with the user and password of every URL in it left out."""
-    return _USERINFO.sub("://…@", text)
+    """The text without what gives access."""
+    from pgjobs.redaction import redact
+
+    return "\n".join(map(redact, text.split("\n")))
 
 
 def sentence(error: PgJobsError) -> str:

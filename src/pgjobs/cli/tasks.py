@@ -14,6 +14,7 @@ from pgjobs.cli.durations import duration
 from pgjobs.cli.exits import AWAITED_FAILED, TIMED_OUT
 from pgjobs.cli.output import AsJson, Limit, cell, print_document, print_pairs, print_table, say
 from pgjobs.cli.prune import prune
+from pgjobs.cli.why import why
 
 if TYPE_CHECKING:
     from pgjobs.models import Attempt, TaskDocument
@@ -133,7 +134,7 @@ def wait(
         typer.echo(json.dumps(ended.result, ensure_ascii=False))
 
 
-for _act in (retry, cancel, ignore, unignore, prune):
+for _act in (why, retry, cancel, ignore, unignore, prune):
     tasks.command()(_act)
 
 

@@ -58,6 +58,12 @@ def test_5_when_the_schema_is_behind(empty_database_url: str, tmp_path: Path):
         assert "migrate" in done.stderr
 
 
+async def test_6_when_something_is_wrong(pgjobs: Pgjobs, queue: Queue, job: str):
+    await failed_tasks(queue, job, 12)
+    await queue.sweep()
+    assert pgjobs("doctor").returncode == 6
+
+
 async def test_7_when_the_awaited_task_failed_or_was_cancelled(pgjobs: Pgjobs, queue: Queue, job: str):
     [failed] = await failed_tasks(queue, job, 1)
     done = pgjobs("tasks", "wait", failed)
@@ -110,7 +116,7 @@ import sys
 from pgjobs.cli import main
 
 for url in sys.argv[1:]:
-    for command in (["tasks", "list"], ["migrate"], ["jobs", "list"]):
+    for command in (["tasks", "list"], ["migrate"], ["doctor"]):
         sys.argv = ["pgjobs", *command, "--url", url]
         try:
             main()

@@ -1,0 +1,147 @@
+"""`pgjobs doctor`: what is wrong, and the SQL to run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pgjobs.cli.database import Url, connected, opened, settings_of
+from pgjobs.cli.exits import BEHIND, UNHEALTHY
+from pgjobs.cli.output import cell, print_table, say
+
+if TYPE_CHECKING:
+    from pgjobs.queue import Queue
+    from pgjobs.settings import Settings
+
+_ORDER = ("error", "warning", "info")
+_SKEW = timedelta(seconds=2)
+_CHANGES = {
+    "missing": ("error", "It is missing"),
+    "changed": ("error", "It is not what this version installs"),
+    "foreign": ("info", "It is not from pgjobs"),
+}
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """One thing to look at."""
+
+    severity: str
+    subject: str
+    message: str
+    sql: str | None
+
+
+def doctor(
+    url: Url = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also count broken promises; reads every task.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Look for what is wrong and print the SQL that mends it; exit code 6 if there is something."""
+    settings = settings_of(url)
+    is_behind, troubles = asyncio.run(_examine(settings, deep))
+    troubles.sort(key=lambda trouble: _ORDER.index(trouble.severity))
+    is_unhealthy = any(trouble.severity != "info" for trouble in troubles)
+    if as_json:
+        typer.echo(
+            json.dumps({"is_healthy": not is_unhealthy, "findings": [asdict(t) for t in troubles]}, indent=2)
+        )
+    elif sys.stdout.isatty():
+        _draw(troubles)
+    else:
+        print_table(
+            ("severity", "subject", "message", "sql"),
+            ((t.severity, t.subject, t.message, t.sql) for t in troubles),
+        )
+    say("All is well." if not troubles else f"{len(troubles)} findings.")
+    if is_behind:
+        raise typer.Exit(BEHIND)
+    if is_unhealthy:
+        raise typer.Exit(UNHEALTHY)
+
+
+async def _examine(settings: Settings, deep: bool) -> tuple[bool, list[Trouble]]:
+    address = settings.url()
+    troubles = [] if address.startswith("sqlite") else [t async for t in _schema(settings)]
+    if any(trouble.subject == "schema" and trouble.severity == "error" for trouble in troubles):
+        return True, troubles
+    async with opened(address) as queue:
+        troubles += [
+            Trouble(found.severity, found.subject, found.message, found.advice)
+            for found in await queue.findings()
+        ]
+        troubles += [t async for t in _clock(queue)]
+        if deep:
+            troubles += [
+                Trouble(
+                    "error",
+                    "promise",
+                    f"{rule.rule}: broken {rule.violations} times",
+                    "select * from pgjobs.check()",
+                )
+                for rule in await queue.check()
+                if rule.violations
+            ]
+    return False, troubles
+
+
+async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
+    """Whether what is installed is what this version installs."""
+    import asyncpg
+
+    from pgjobs.drivers import drift, migrations
+
+    schema = settings.database_schema
+    async with connected(settings) as connection:
+        try:
+            todo = await migrations.plan(connection, migrations.read_release(schema, roles=False))
+        except asyncpg.InsufficientPrivilegeError:
+            yield Trouble(
+                "info", "schema", "This login may not look at what is installed", "-- run it as the owner"
+            )
+            return
+        if todo:
+            message = f"Not installed: {todo.steps[0]} and {len(todo.steps) - 1} more"
+            yield Trouble("error", "schema", message, "-- run: pgjobs migrate")
+            return
+        if not await drift.may_compare(connection):
+            advice = "grant create on database … to …"
+            yield Trouble(
+                "info", "schema", "Only checksums were compared: this login may not create schemas", advice
+            )
+            return
+        for difference in await drift.differences(connection, schema):
+            severity, message = _CHANGES[difference.change]
+            yield Trouble(severity, f"{difference.kind} {difference.name}", message, difference.repair)
+
+
+async def _clock(queue: Queue) -> AsyncIterator[Trouble]:
+    """Leases are kept by the database's clock; times that callers give are by their own."""
+    before = datetime.now(UTC)
+    there = (await queue.overview()).at
+    after = datetime.now(UTC)
+    skew = max(before - there, there - after)
+    if skew > _SKEW:
+        message = f"The clocks of this machine and the database are {skew.total_seconds():.0f} s apart"
+        yield Trouble("warning", "clock", message, "select clock_timestamp()")
+
+
+def _draw(troubles: list[Trouble]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    colours = {"error": "bold red", "warning": "yellow", "info": "dim"}
+    for trouble in troubles:
+        head = Text(f"{trouble.severity:<8}", style=colours[trouble.severity])
+        console.print(head + Text(f"{cell(trouble.subject)}: {cell(trouble.message)}", style="default"))
+        console.print(Text(f"        {cell(trouble.sql)}", style="cyan"))

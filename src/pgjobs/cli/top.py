@@ -1,0 +1,115 @@
+"""`pgjobs top`: the queue, live."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, fields
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgjobs.cli.database import Url, with_queue
+from pgjobs.cli.output import cell, print_table
+
+if TYPE_CHECKING:
+    from pgjobs.operators import Finding, Overview, TopJob
+    from pgjobs.queue import Queue
+
+_STYLES = {
+    "busy": "green",
+    "idle": "dim",
+    "paused": "yellow",
+    "archived": "dim",
+    "overdue": "red",
+    "unserved": "red",
+}
+_PER_MINUTE = {"done": "done/min", "failed": "failed/min"}
+
+
+def top(
+    url: Url = None,
+    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between looks.")] = 2,
+    once: Annotated[bool, typer.Option("--once", help="Look once and end, as in a pipe.")] = False,
+) -> None:
+    """Watch the busiest jobs; q ends it."""
+    is_live = sys.stdout.isatty() and not once
+    with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue))
+
+
+async def _print_once(queue: Queue) -> None:
+    print_table(_columns(), [astuple(job) for job in await queue.top()])
+
+
+async def _watch(queue: Queue, interval: float) -> None:
+    from rich.console import Console
+    from rich.live import Live
+
+    leaving = asyncio.Event()
+    with _keys(leaving), Live(console=Console(), screen=True, auto_refresh=False) as live:
+        while not leaving.is_set():
+            look = (await queue.overview(), await queue.top(), await queue.findings())
+            live.update(_screen(*look), refresh=True)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(leaving.wait(), interval)
+
+
+@contextmanager
+def _keys(leaving: asyncio.Event) -> Iterator[None]:
+    """Letters count as they are typed; q leaves."""
+    import termios
+    import tty
+
+    if not sys.stdin.isatty():
+        yield
+        return
+    loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    tty.setcbreak(stdin)
+    loop.add_reader(stdin, lambda: leaving.set() if sys.stdin.read(1) in "qQ" else None)
+    try:
+        yield
+    finally:
+        loop.remove_reader(stdin)
+        termios.tcsetattr(stdin, termios.TCSADRAIN, before)
+
+
+def _screen(overview: Overview, jobs: list[TopJob], findings: list[Finding]) -> Any:
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    for name in _columns():
+        is_text = name in ("job", "state")
+        table.add_column(_PER_MINUTE.get(name, name), justify="left" if is_text else "right", no_wrap=True)
+    for job in jobs:
+        table.add_row(*(Text(_shown(value), style=_STYLES.get(str(value), "")) for value in astuple(job)))
+    worst = [f"{found.severity}: {cell(found.subject)}: {cell(found.message)}" for found in findings[:5]]
+    return Group(
+        Text(_headline(overview), style="bold"),
+        table,
+        Text("\n".join(worst), style="yellow"),
+        Text("q ends it; pgjobs doctor says what to do", style="dim"),
+    )
+
+
+def _columns() -> list[str]:
+    from pgjobs.operators import TopJob
+
+    return [field.name for field in fields(TopJob)]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else cell(value)
+
+
+def _headline(now: Overview) -> str:
+    line = f"{now.waiting} due, {now.scheduled} later, {now.claimed + now.running} in hand"
+    late = f"{now.overdue} overdue" if now.overdue else ""
+    pace = f"{now.completed_per_minute:.0f} completed/min, {now.failed_last_hour} failed in the hour"
+    alive = f"{now.workers - now.silent_workers} of {now.workers} workers alive"
+    return f"{now.at.astimezone():%H:%M:%S}   {line} {late}   {pace}   {alive}"

@@ -1,0 +1,28 @@
+"""`pgjobs tasks why`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pgjobs.cli.choosing import TaskRef, find
+from pgjobs.cli.database import Url, with_queue
+from pgjobs.cli.output import print_table, say
+
+if TYPE_CHECKING:
+    from pgjobs.operators import Reason
+    from pgjobs.queue import Queue
+
+
+def why(task: TaskRef, url: Url = None) -> None:
+    """Say why a task is where it is: checks in order, and the SQL that would change it."""
+
+    async def run(queue: Queue) -> list[Reason]:
+        return await queue.why((await find(queue, task)).id)
+
+    reasons = with_queue(url, run)
+    print_table(
+        ("check", "ok", "answer", "sql"),
+        ((reason.checked, reason.is_ok, reason.answer, reason.advice) for reason in reasons),
+    )
+    reason = next((reason for reason in reasons if not reason.is_ok), None)
+    say(reason.answer if reason else "Nothing stands in its way.")

@@ -1,0 +1,78 @@
+"""Whether the schema still is what its migrations made it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+
+from pgjobs.drivers.migrations import Connection, migrate
+from pgjobs.drivers.scripts import read_plain, read_release, render, sql_directory
+
+Inventory = Mapping[tuple[str, str], Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that is missing, changed, or not from here, and the SQL that mends it."""
+
+    kind: str
+    name: str
+    change: str
+    repair: str
+
+    @property
+    def is_foreign(self) -> bool:
+        return self.change == "foreign"
+
+
+async def may_compare(connection: Connection) -> bool:
+    """Whether this login may make a schema to compare with."""
+    return bool(await connection.fetchval("select has_database_privilege(current_database(), 'create')"))
+
+
+async def differences(connection: Connection, schema: str) -> list[Difference]:
+    """Compares the schema with a fresh one, which is made beside it in a transaction that is rolled back."""
+    fresh_schema = f"pgjobs_doctor_{secrets.token_hex(4)}"
+    transaction = connection.transaction(isolation="read_committed")
+    await transaction.start()
+    try:
+        await migrate(connection, read_release(fresh_schema, roles=False))
+        found = await _inventory(connection, schema, schema)
+        fresh = await _inventory(connection, fresh_schema, schema)
+    finally:
+        await transaction.rollback()
+    return [*_missing(fresh, found, schema), *_foreign(fresh, found)]
+
+
+async def _inventory(connection: Connection, schema: str, called: str) -> Inventory:
+    """What a schema holds, as if it had another name."""
+    query = render(read_plain(sql_directory("postgres") / "runner" / "inventory.sql").sql, schema, schema)
+    rows: list[asyncpg.Record] = await connection.fetch(query)
+    renamed = ({name: value and value.replace(schema, called) for name, value in row.items()} for row in rows)
+    return {(row["kind"], row["name"]): row for row in renamed}
+
+
+def _missing(fresh: Inventory, found: Inventory, schema: str) -> Iterator[Difference]:
+    again = f"delete from {schema}.installed_code; -- then run: pgjobs migrate"  # noqa: S608
+    for (kind, name), wanted in fresh.items():
+        there = found.get((kind, name))
+        if there is None:
+            yield Difference(kind, name, "missing", wanted["making"] or again)
+        elif there["definition"] != wanted["definition"]:
+            mending = f"{there['removing']}; {wanted['making']}" if wanted["making"] else again
+            yield Difference(kind, name, "changed", mending)
+
+
+def _foreign(fresh: Inventory, found: Inventory) -> Iterator[Difference]:
+    tables = {name for kind, name in found.keys() - fresh.keys() if kind == "table"}
+    for kind, name in found.keys() - fresh.keys():
+        is_part_of_one = any(
+            name.endswith(f" on {table}") or name.startswith(f"{table}.") for table in tables
+        )
+        if not is_part_of_one:
+            removing = found[kind, name]["removing"]
+            yield Difference(kind, name, "foreign", removing or f"drop {kind} {name}")
