@@ -80,9 +80,7 @@ referencing new table as changed for each statement execute function pgjobs.anno
 create trigger provider_went after delete on pgjobs.providers
 referencing old table as changed for each statement execute function pgjobs.announce_provider();
 
--- Endings and retries, one row per statement, for the rollups.
-create trigger endings_noted after insert on pgjobs.outcomes
-referencing new table as new_rows for each statement execute function pgjobs.note_endings();
+-- Retries, one row per statement, for the rollups.
 create trigger retries_noted after insert on pgjobs.scheduled
 referencing new table as new_rows for each statement execute function pgjobs.note_retries();
 create trigger announced after insert on pgjobs.events

@@ -38,7 +38,7 @@ begin
       holder => acquire_generic_jobs.worker_id, start => true
     ) as c
   );
-  if cardinality(v_tasks) = 0 or (select f.floor from pgjobs.floor_get('lapsed', v_clock) as f) is null then
+  if cardinality(v_tasks) = 0 or pgjobs.floor_get('lapsed', v_clock) is null then
     perform pgjobs.floor_set('lapsed', 0, v_clock + 1000);
     perform pgjobs.sweep_leases(pgjobs.now(), 100);
   end if;

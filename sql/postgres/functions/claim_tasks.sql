@@ -67,7 +67,8 @@ begin
       with taken as materialized (
         select c.ctid as place, c.task_id, c.attempt
         from pgjobs.ready as c
-        where c.job_id = v_lane.job_id and c.priority = v_lane.priority and c.due_at >= v_lane.due_at
+        where c.job_id = v_lane.job_id and c.priority = v_lane.priority
+          and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
           and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
@@ -89,8 +90,9 @@ begin
       )
       -- A nested loop, so rows come in the order they were taken.
       select
-        l.task_id, l.token, v_lane.job_id, v_lane.job, t.room, t.payload, t.priority, l.attempt, t.max_attempts,
-        t.created_at, v_now, v_until, t.submitter, t.owner, t.project, t.tags
+        l.task_id, l.token, v_lane.job_id, (select j.full_name from pgjobs.jobs as j where j.id = v_lane.job_id),
+        t.room, t.payload, t.priority, l.attempt, t.max_attempts, t.created_at, v_now,
+        v_until, t.submitter, t.owner, t.project, t.tags
       from leased as l
       join pgjobs.tasks as t on t.id = l.task_id;
       get diagnostics v_taken = row_count;

@@ -19,23 +19,35 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_held tid[];
+  v_ended bigint;
 begin
   perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens, cardinality(complete_tasks.results));
   perform pgjobs.check_documents(complete_tasks.results, 'result');
-  v_held := pgjobs.lock_leases(complete_tasks.task_ids, complete_tasks.tokens, v_now, complete_tasks.holder);
+  -- In order of task, so that two overlapping batches cannot deadlock. The range
+  -- makes the planner expect few items, and so begin with them whatever it
+  -- believes of the leases.
   with gone as (
-    delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
+    delete from pgjobs.leases as l
+    using (
+      select t.task_id, t.token, t.result
+      from unnest(complete_tasks.task_ids, complete_tasks.tokens, complete_tasks.results) as t (task_id, token, result)
+      where t.task_id between 1 and 9223372036854775807
+      order by t.task_id
+    ) as i
+    where l.task_id = i.task_id and l.token = i.token
+      and (l.until is null or l.until > v_now)
+      and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
+    returning l.*, i.result
   )
   insert into pgjobs.outcomes (
     task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result
   )
   select
     g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at,
-    coalesce(g.started_at, g.claimed_at), v_now,
-    complete_tasks.results[array_position(complete_tasks.tokens, g.token)]
+    coalesce(g.started_at, g.claimed_at), v_now, g.result
   from gone as g;
-  if cardinality(v_held) = cardinality(complete_tasks.task_ids) then
+  get diagnostics v_ended = row_count;
+  if v_ended = cardinality(complete_tasks.task_ids) then
     return query select i.task_id, 'completed', null::text from unnest(complete_tasks.task_ids) as i (task_id);
     return;
   end if;

@@ -64,14 +64,15 @@ comment on function pgjobs.claimable_jobs is
 -- priority. A waiting task's key is fixed and newcomers' keys grow, so an old
 -- task of low priority gets its turn. One index probe per lane.
 create function pgjobs.lane_heads(job_ids integer[], now timestamptz, ignore_floors boolean)
-returns table (job_id integer, priority smallint, job text, due_at timestamptz)
+returns table (job_id integer, priority smallint, due_at timestamptz, task_id bigint)
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
   v_expires bigint := v_clock + greatest(1000, 20 * pgjobs.look_cost());
+  -- No floor is older than any clock.
+  v_trusted bigint := case when lane_heads.ignore_floors then 9223372036854775807 else v_clock end;
 begin
   return query
   with looked as materialized (
@@ -80,27 +81,31 @@ begin
       case
         -- An empty lane's floor is the present: what is still on its way may be
         -- below it, and is found when the floor expires.
-        when f.floor is null or lane_heads.ignore_floors
-          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires)
-        when h.due_at > pgjobs.moment(f.floor)
-          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(h.due_at), f.expires)
+        when l.floor is null
+          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires, coalesce(h.task_id, 0))
+        when h.task_id <> l.floor[2]
+          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
       end
     from (
-      select distinct a.job_id, a.priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids)
+      select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, v_trusted) as floor
+      from (
+        select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
+        from pgjobs.lanes as a
+        where a.job_id = any (lane_heads.job_ids)
+      ) as d
+      offset 0
     ) as l
-    cross join lateral pgjobs.floor_get(l.job_id || '_' || l.priority, v_clock) as f
     left join lateral (
       select r.due_at, r.task_id
       from pgjobs.ready as r
       where r.job_id = l.job_id and r.priority = l.priority
-        and r.due_at >= pgjobs.moment(case when not lane_heads.ignore_floors then f.floor end)
+        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
       order by r.due_at, r.task_id
       limit 1
     ) as h on true
   )
-  select k.job_id, k.priority, j.full_name, k.due_at
+  select k.job_id, k.priority, k.due_at, k.task_id
   from looked as k
-  join pgjobs.jobs as j on j.id = k.job_id
   where k.due_at is not null
   order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
   perform set_config('pgjobs.look_cost', (pgjobs.clock_ms() - v_clock)::text, false);
@@ -128,20 +133,23 @@ as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_floor bigint := (select f.floor from pgjobs.floor_get('scheduled', v_clock) as f);
-  v_head timestamptz;
+  v_floor bigint[] := pgjobs.floor_get('scheduled', v_clock);
+  v_head record;
   v_moved record;
   v_total integer := 0;
 begin
-  select s.run_at into v_head
+  select s.run_at, s.task_id into v_head
   from pgjobs.scheduled as s
-  where s.run_at >= pgjobs.moment(v_floor)
-  order by s.run_at
+  where (s.run_at, s.task_id) >= (pgjobs.moment(v_floor[1]), coalesce(v_floor[2], 0))
+  order by s.run_at, s.task_id
   limit 1;
-  if v_floor is null then
-    perform pgjobs.floor_set('scheduled', pgjobs.micros(least(v_head, promote_due.now)), v_clock + 1000);
+  if v_floor is null or (v_head.run_at <= promote_due.now and v_head.task_id <> v_floor[2]) then
+    perform pgjobs.floor_set(
+      'scheduled', pgjobs.micros(least(v_head.run_at, promote_due.now)), coalesce(v_floor[3], v_clock + 1000),
+      case when v_head.run_at <= promote_due.now then v_head.task_id else 0 end
+    );
   end if;
-  if v_head is null or v_head > promote_due.now then
+  if v_head.run_at is null or v_head.run_at > promote_due.now then
     return 0;
   end if;
   for v_moved in
@@ -150,8 +158,8 @@ begin
       where s.ctid = any (array(
         select c.ctid
         from pgjobs.scheduled as c
-        where c.run_at >= v_head and c.run_at <= promote_due.now
-        order by c.run_at
+        where (c.run_at, c.task_id) >= (v_head.run_at, v_head.task_id) and c.run_at <= promote_due.now
+        order by c.run_at, c.task_id
         limit promote_due.batch
         for update skip locked
       ))

@@ -28,6 +28,9 @@ language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
+  if documents is null then
+    return;
+  end if;
   perform pgjobs.check_document(d.document, check_documents.what)
   from unnest(check_documents.documents) as d (document)
   where pg_column_size(d.document) > 512;

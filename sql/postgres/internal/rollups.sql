@@ -85,22 +85,6 @@ $$;
 comment on function pgjobs.sweep_rollups is
   'Counts endings into minutes. Example: select pgjobs.sweep_rollups(pgjobs.now(), 100000)';
 
-create function pgjobs.note_endings()
-returns trigger
-language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
-as $$
-begin
-  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
-  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
-  from new_rows as n
-  group by n.job_id, n.status;
-  return null;
-end
-$$;
-
-comment on function pgjobs.note_endings is 'Trigger: notes endings for the rollups. Example: fires on insert into pgjobs.outcomes';
-
 create function pgjobs.note_retries()
 returns trigger
 language plpgsql

@@ -147,8 +147,12 @@ begin
       perform pg_notify('pgjobs.ended', v_task::text);
     end loop;
   end if;
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
+  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
+  from new_rows as n
+  group by n.job_id, n.status;
   return null;
 end
 $$;
 
-comment on function pgjobs.announce_ended is 'Trigger: records endings and wakes watchers. Example: fires on insert into pgjobs.outcomes';
+comment on function pgjobs.announce_ended is 'Trigger: records endings, wakes watchers and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';

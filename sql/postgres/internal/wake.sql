@@ -10,11 +10,10 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_floor bigint;
+  v_floor bigint := (pgjobs.floor_get('waiting', v_clock))[1];
   v_head bigint;
   v_woken text;
 begin
-  select f.floor into v_floor from pgjobs.floor_get('waiting', v_clock) as f;
   select w.id into v_head from pgjobs.waiting_marks as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
   if v_floor is null then
     perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_id_seq as s)), v_clock + 1000);

@@ -221,7 +221,7 @@ create table pgjobs.scheduled (
   error text,
   error_kind text
 );
-create index scheduled_in_time on pgjobs.scheduled (run_at);
+create index scheduled_in_time on pgjobs.scheduled (run_at, task_id);
 create index scheduled_of_a_job on pgjobs.scheduled (job_id);
 
 comment on table pgjobs.scheduled is 'Tasks that are due later: submitted with a delay, or backing off after an error.';
