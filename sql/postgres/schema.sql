@@ -496,7 +496,7 @@ begin
       holder => acquire_generic_jobs.worker_id, start => true
     ) as c
   );
-  if cardinality(v_tasks) = 0 or (select f.floor from pgjobs.floor_get('lapsed', v_clock) as f) is null then
+  if cardinality(v_tasks) = 0 or pgjobs.floor_get('lapsed', v_clock) is null then
     perform pgjobs.floor_set('lapsed', 0, v_clock + 1000);
     perform pgjobs.sweep_leases(pgjobs.now(), 100);
   end if;
@@ -570,11 +570,15 @@ begin
       perform pg_notify('pgjobs.ended', v_task::text);
     end loop;
   end if;
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
+  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
+  from new_rows as n
+  group by n.job_id, n.status;
   return null;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.announce_ended() IS 'Trigger: records endings and wakes watchers. Example: fires on insert into pgjobs.outcomes';
+COMMENT ON FUNCTION pgjobs.announce_ended() IS 'Trigger: records endings, wakes watchers and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';
 
 CREATE FUNCTION pgjobs.announce_events() RETURNS trigger
     LANGUAGE plpgsql
@@ -1237,6 +1241,9 @@ CREATE FUNCTION pgjobs.check_documents(documents jsonb[], what text) RETURNS voi
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
+  if documents is null then
+    return;
+  end if;
   perform pgjobs.check_document(d.document, check_documents.what)
   from unnest(check_documents.documents) as d (document)
   where pg_column_size(d.document) > 512;
@@ -1660,7 +1667,8 @@ begin
       with taken as materialized (
         select c.ctid as place, c.task_id, c.attempt
         from pgjobs.ready as c
-        where c.job_id = v_lane.job_id and c.priority = v_lane.priority and c.due_at >= v_lane.due_at
+        where c.job_id = v_lane.job_id and c.priority = v_lane.priority
+          and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
           and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
@@ -1682,8 +1690,9 @@ begin
       )
       -- A nested loop, so rows come in the order they were taken.
       select
-        l.task_id, l.token, v_lane.job_id, v_lane.job, t.room, t.payload, t.priority, l.attempt, t.max_attempts,
-        t.created_at, v_now, v_until, t.submitter, t.owner, t.project, t.tags
+        l.task_id, l.token, v_lane.job_id, (select j.full_name from pgjobs.jobs as j where j.id = v_lane.job_id),
+        t.room, t.payload, t.priority, l.attempt, t.max_attempts, t.created_at, v_now,
+        v_until, t.submitter, t.owner, t.project, t.tags
       from leased as l
       join pgjobs.tasks as t on t.id = l.task_id;
       get diagnostics v_taken = row_count;
@@ -1758,7 +1767,7 @@ COMMENT ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with tim
 
 CREATE FUNCTION pgjobs.clock_ms() RETURNS bigint
     LANGUAGE sql
-    RETURN ((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint;
+    RETURN ((date_part('epoch'::text, clock_timestamp()) * (1000)::double precision))::bigint;
 
 COMMENT ON FUNCTION pgjobs.clock_ms() IS 'Real time in milliseconds, for floors only. Example: select pgjobs.clock_ms()';
 
@@ -1789,23 +1798,35 @@ CREATE FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results 
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_held tid[];
+  v_ended bigint;
 begin
   perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens, cardinality(complete_tasks.results));
   perform pgjobs.check_documents(complete_tasks.results, 'result');
-  v_held := pgjobs.lock_leases(complete_tasks.task_ids, complete_tasks.tokens, v_now, complete_tasks.holder);
+  -- In order of task, so that two overlapping batches cannot deadlock. The range
+  -- makes the planner expect few items, and so begin with them whatever it
+  -- believes of the leases.
   with gone as (
-    delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
+    delete from pgjobs.leases as l
+    using (
+      select t.task_id, t.token, t.result
+      from unnest(complete_tasks.task_ids, complete_tasks.tokens, complete_tasks.results) as t (task_id, token, result)
+      where t.task_id between 1 and 9223372036854775807
+      order by t.task_id
+    ) as i
+    where l.task_id = i.task_id and l.token = i.token
+      and (l.until is null or l.until > v_now)
+      and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
+    returning l.*, i.result
   )
   insert into pgjobs.outcomes (
     task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result
   )
   select
     g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at,
-    coalesce(g.started_at, g.claimed_at), v_now,
-    complete_tasks.results[array_position(complete_tasks.tokens, g.token)]
+    coalesce(g.started_at, g.claimed_at), v_now, g.result
   from gone as g;
-  if cardinality(v_held) = cardinality(complete_tasks.task_ids) then
+  get diagnostics v_ended = row_count;
+  if v_ended = cardinality(complete_tasks.task_ids) then
     return query select i.task_id, 'completed', null::text from unnest(complete_tasks.task_ids) as i (task_id);
     return;
   end if;
@@ -2615,34 +2636,17 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.findings() IS 'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings()';
 
-CREATE FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) RETURNS record
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-  v_kept text := current_setting('pgjobs.floor_' || lane, true);
-begin
-  -- RESET ALL leaves an empty string, not null.
-  if v_kept is null or v_kept = '' then
-    return;
-  end if;
-  expires := split_part(v_kept, '/', 2)::bigint;
-  if expires > clock then
-    floor := split_part(v_kept, '/', 1)::bigint;
-  end if;
-end
-$$;
+CREATE FUNCTION pgjobs.floor_get(lane text, clock bigint) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN ((NULLIF(split_part(current_setting(('pgjobs.floor_'::text || lane), true), '/'::text, 3), ''::text))::bigint > clock) THEN (string_to_array(current_setting(('pgjobs.floor_'::text || lane), true), '/'::text))::bigint[] ELSE NULL::bigint[] END;
 
-COMMENT ON FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) IS 'The floor this session remembers, null when it has expired. Example: select pgjobs.floor_get(''1_5'', 0)';
+COMMENT ON FUNCTION pgjobs.floor_get(lane text, clock bigint) IS 'Floor, task and expiry this session remembers, null when expired. Example: select pgjobs.floor_get(''1_5'', 0)';
 
-CREATE FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-  perform set_config('pgjobs.floor_' || lane, floor || '/' || expires, false);
-end
-$$;
+CREATE FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint DEFAULT 0) RETURNS text
+    LANGUAGE sql
+    RETURN set_config(('pgjobs.floor_'::text || lane), ((((floor || '/'::text) || task_id) || '/'::text) || expires), false);
 
-COMMENT ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) IS 'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
+COMMENT ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint) IS 'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
 
 CREATE FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -3091,14 +3095,15 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.jobs_used_in(room text) IS 'Jobs with tasks submitted from a room. Example: select pgjobs.jobs_used_in(''lab-7'')';
 
-CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, job text, due_at timestamp with time zone)
+CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint)
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
   v_expires bigint := v_clock + greatest(1000, 20 * pgjobs.look_cost());
+  -- No floor is older than any clock.
+  v_trusted bigint := case when lane_heads.ignore_floors then 9223372036854775807 else v_clock end;
 begin
   return query
   with looked as materialized (
@@ -3107,27 +3112,31 @@ begin
       case
         -- An empty lane's floor is the present: what is still on its way may be
         -- below it, and is found when the floor expires.
-        when f.floor is null or lane_heads.ignore_floors
-          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires)
-        when h.due_at > pgjobs.moment(f.floor)
-          then pgjobs.floor_set(l.job_id || '_' || l.priority, pgjobs.micros(h.due_at), f.expires)
+        when l.floor is null
+          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires, coalesce(h.task_id, 0))
+        when h.task_id <> l.floor[2]
+          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
       end
     from (
-      select distinct a.job_id, a.priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids)
+      select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, v_trusted) as floor
+      from (
+        select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
+        from pgjobs.lanes as a
+        where a.job_id = any (lane_heads.job_ids)
+      ) as d
+      offset 0
     ) as l
-    cross join lateral pgjobs.floor_get(l.job_id || '_' || l.priority, v_clock) as f
     left join lateral (
       select r.due_at, r.task_id
       from pgjobs.ready as r
       where r.job_id = l.job_id and r.priority = l.priority
-        and r.due_at >= pgjobs.moment(case when not lane_heads.ignore_floors then f.floor end)
+        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
       order by r.due_at, r.task_id
       limit 1
     ) as h on true
   )
-  select k.job_id, k.priority, j.full_name, k.due_at
+  select k.job_id, k.priority, k.due_at, k.task_id
   from looked as k
-  join pgjobs.jobs as j on j.id = k.job_id
   where k.due_at is not null
   order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
   perform set_config('pgjobs.look_cost', (pgjobs.clock_ms() - v_clock)::text, false);
@@ -3569,14 +3578,14 @@ $$;
 COMMENT ON FUNCTION pgjobs.metrics() IS 'The numbers of every job. Example: select domain, queue, job_type, quantity from pgjobs.metrics() where measure = ''backlog''';
 
 CREATE FUNCTION pgjobs.micros(moment timestamp with time zone) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    RETURN ((EXTRACT(epoch FROM moment) * (1000000)::numeric))::bigint;
+    LANGUAGE sql STABLE
+    RETURN ((date_part('epoch'::text, moment) * (1000000)::double precision))::bigint;
 
 COMMENT ON FUNCTION pgjobs.micros(moment timestamp with time zone) IS 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.moment(micros bigint) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE
-    RETURN COALESCE(('1970-01-01 00:00:00+00'::timestamp with time zone + ((micros)::double precision * '00:00:00.000001'::interval)), '-infinity'::timestamp with time zone);
+    RETURN COALESCE(to_timestamp(((micros)::double precision / (1000000.0)::double precision)), '-infinity'::timestamp with time zone);
 
 COMMENT ON FUNCTION pgjobs.moment(micros bigint) IS 'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';
 
@@ -3810,21 +3819,6 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) IS 'Numbers of a room''s newest tasks. Example: select * from pgjobs.newest_tasks(''lab-7'', array[1], 1000, 50)';
 
-CREATE FUNCTION pgjobs.note_endings() RETURNS trigger
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    AS $$
-begin
-  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
-  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
-  from new_rows as n
-  group by n.job_id, n.status;
-  return null;
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.note_endings() IS 'Trigger: notes endings for the rollups. Example: fires on insert into pgjobs.outcomes';
-
 CREATE FUNCTION pgjobs.note_retries() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3993,20 +3987,23 @@ CREATE FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer D
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_floor bigint := (select f.floor from pgjobs.floor_get('scheduled', v_clock) as f);
-  v_head timestamptz;
+  v_floor bigint[] := pgjobs.floor_get('scheduled', v_clock);
+  v_head record;
   v_moved record;
   v_total integer := 0;
 begin
-  select s.run_at into v_head
+  select s.run_at, s.task_id into v_head
   from pgjobs.scheduled as s
-  where s.run_at >= pgjobs.moment(v_floor)
-  order by s.run_at
+  where (s.run_at, s.task_id) >= (pgjobs.moment(v_floor[1]), coalesce(v_floor[2], 0))
+  order by s.run_at, s.task_id
   limit 1;
-  if v_floor is null then
-    perform pgjobs.floor_set('scheduled', pgjobs.micros(least(v_head, promote_due.now)), v_clock + 1000);
+  if v_floor is null or (v_head.run_at <= promote_due.now and v_head.task_id <> v_floor[2]) then
+    perform pgjobs.floor_set(
+      'scheduled', pgjobs.micros(least(v_head.run_at, promote_due.now)), coalesce(v_floor[3], v_clock + 1000),
+      case when v_head.run_at <= promote_due.now then v_head.task_id else 0 end
+    );
   end if;
-  if v_head is null or v_head > promote_due.now then
+  if v_head.run_at is null or v_head.run_at > promote_due.now then
     return 0;
   end if;
   for v_moved in
@@ -4015,8 +4012,8 @@ begin
       where s.ctid = any (array(
         select c.ctid
         from pgjobs.scheduled as c
-        where c.run_at >= v_head and c.run_at <= promote_due.now
-        order by c.run_at
+        where (c.run_at, c.task_id) >= (v_head.run_at, v_head.task_id) and c.run_at <= promote_due.now
+        order by c.run_at, c.task_id
         limit promote_due.batch
         for update skip locked
       ))
@@ -6102,11 +6099,10 @@ CREATE FUNCTION pgjobs.wake(job_id integer, quantity bigint) RETURNS void
     AS $$
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_floor bigint;
+  v_floor bigint := (pgjobs.floor_get('waiting', v_clock))[1];
   v_head bigint;
   v_woken text;
 begin
-  select f.floor into v_floor from pgjobs.floor_get('waiting', v_clock) as f;
   select w.id into v_head from pgjobs.waiting_marks as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
   if v_floor is null then
     perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_id_seq as s)), v_clock + 1000);
@@ -7643,7 +7639,7 @@ CREATE INDEX reads_in_time ON pgjobs.reads USING btree (expires_at);
 
 CREATE INDEX ready_again ON pgjobs.ready USING btree (task_id) WHERE is_again;
 
-CREATE INDEX scheduled_in_time ON pgjobs.scheduled USING btree (run_at);
+CREATE INDEX scheduled_in_time ON pgjobs.scheduled USING btree (run_at, task_id);
 
 CREATE INDEX scheduled_of_a_job ON pgjobs.scheduled USING btree (job_id);
 
@@ -7666,8 +7662,6 @@ CREATE TRIGGER bodies_never_change BEFORE UPDATE ON pgjobs.tasks FOR EACH ROW EX
 CREATE TRIGGER claimed AFTER INSERT ON pgjobs.leases REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_claimed();
 
 CREATE TRIGGER ended AFTER INSERT ON pgjobs.outcomes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_ended();
-
-CREATE TRIGGER endings_noted AFTER INSERT ON pgjobs.outcomes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.note_endings();
 
 CREATE TRIGGER events_never_change BEFORE UPDATE ON pgjobs.events FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
@@ -7984,9 +7978,9 @@ GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint, OUT floor bigint, OUT expires bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) FROM PUBLIC;
 
@@ -8173,8 +8167,6 @@ REVOKE ALL ON FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], stat
 REVOKE ALL ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION pgjobs.note_endings() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
 
