@@ -30,8 +30,8 @@ format: $(STAMP) ## let ruff format the Python
 demo: $(STAMP) ## see it work, with a Postgres of its own
 	$(BIN)/pgjobs dev --demo $(ARGS)
 
-bench: $(STAMP) ## measure throughput
-	$(BIN)/python benchmarks/run.py
+bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 schema: $(STAMP) ## rewrite sql/postgres/schema.sql
 	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.sql.new
