@@ -7,4 +7,4 @@ from (
   order by id
   limit :batch
 ) as mine \gset
-delete from floor_queue where id = any (:ids);
+delete from floor_queue where id = any(:ids);
