@@ -147,6 +147,7 @@ select
   j.paused_at,
   j.archived_at,
   j.deleted_at,
+  j.keep,
   array(select w.worker_id from pgjobs.worker_jobs as w where w.job_id = j.id order by w.worker_id) as workers
 from pgjobs.jobs as j;
 
@@ -171,6 +172,7 @@ comment on column pgjobs.job.created_at is 'When it was first registered.';
 comment on column pgjobs.job.paused_at is 'Set while claims pass it by.';
 comment on column pgjobs.job.archived_at is 'Set while it is put away.';
 comment on column pgjobs.job.deleted_at is 'Set when it was retired.';
+comment on column pgjobs.job.keep is 'Whether it stays when nobody serves it.';
 comment on column pgjobs.job.workers is 'Ids of the workers that serve it.';
 
 -- Tasks in the words of the generic job manager. Reading only: its rows are

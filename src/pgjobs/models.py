@@ -49,6 +49,7 @@ class Job(Record):
     paused_at: datetime | None
     archived_at: datetime | None
     deleted_at: datetime | None
+    keep: bool
     workers: list[UUID]
 
 

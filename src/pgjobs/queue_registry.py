@@ -34,6 +34,7 @@ class RegistryVerbs:
         retain_completed: timedelta | None = None,
         retain_failed: timedelta | None = None,
         replace_schema: bool | None = None,
+        keep: bool | None = None,
         actor: str | None = None,
         is_superuser: bool | None = None,
     ) -> Registration:
@@ -55,6 +56,7 @@ class RegistryVerbs:
             retain_completed=retain_completed,
             retain_failed=retain_failed,
             replace_schema=replace_schema,
+            keep=keep,
             actor=actor,
             is_superuser=is_superuser,
         )

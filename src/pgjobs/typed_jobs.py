@@ -181,6 +181,7 @@ class TypedJob(Generic[P, R]):
             self.name,
             schema=self.signature.schema(),
             replace_schema=True,
+            keep=True,
             **asdict(self.policy),
         )
 

@@ -287,3 +287,26 @@ async def test_a_retired_job_yields_nothing_until_it_is_back(queue, job):
     assert await queue.claim_tasks(**wish) == []
     await queue.register_job(*job.split(":"))
     assert [lease.task_id for lease in await queue.claim_tasks(**wish)] == [task.id]
+
+
+async def test_a_job_to_keep_stays_when_its_last_worker_leaves(queue):
+    kept = await queue.register_job("lab", "exports", "weekly", keep=True)
+    await queue.register_job("lab", "exports", "daily")
+    worker = await queue.register_worker(jobs=["lab:exports:weekly", "lab:exports:daily"])
+    assert (await queue.retire_worker(worker.id)).retired_jobs == 1
+    assert [job.full_name for job in await queue.list_jobs("lab")] == ["lab:exports:weekly"]
+    stays = await queue.get_job("lab:exports:weekly")
+    assert (stays.id, stays.keep, stays.workers, stays.deleted_at) == (kept.job_id, True, [], None)
+    assert (await queue.submit_task("lab:exports:weekly")).task_id
+
+
+async def test_registering_again_keeps_what_was_said_about_keeping(queue):
+    for said, meant in ((None, False), (True, True), (None, True), (False, False)):
+        await queue.register_job("lab", "exports", "weekly", keep=said)
+        assert (await queue.get_job("lab:exports:weekly")).keep is meant
+
+
+async def test_a_job_to_keep_can_be_retired_by_name(queue):
+    await queue.register_job("lab", "exports", "weekly", keep=True)
+    assert (await queue.retire_job("lab:exports:weekly")).deleted_at is not None
+    assert await queue.list_jobs("lab") == []

@@ -47,7 +47,8 @@ begin
     v_job := (
       select r.job_id
       from pgjobs.register_job(
-        create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type, schema => null, max_attempts => 4
+        create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type, schema => null, max_attempts => 4,
+        keep => true
       ) as r
     );
   end if;

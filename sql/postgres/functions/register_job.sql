@@ -3,7 +3,8 @@
 --
 -- The schema must equal the registered one, unless `replace_schema` is set or
 -- the job comes back from retirement. Options left out keep their value. With a
--- worker named or created, the job is linked to it.
+-- worker named or created, the job is linked to it. One to `keep` is not retired
+-- when its last worker leaves.
 create function pgjobs.register_job(
   room text,
   category text,
@@ -21,6 +22,7 @@ create function pgjobs.register_job(
   retain_completed interval default null,
   retain_failed interval default null,
   replace_schema boolean default false,
+  keep boolean default null,
   actor text default null,
   is_superuser boolean default false
 )
@@ -72,6 +74,7 @@ begin
     events = coalesce(register_job.events, j.events),
     retain_completed = coalesce(register_job.retain_completed, j.retain_completed),
     retain_failed = coalesce(register_job.retain_failed, j.retain_failed),
+    keep = coalesce(register_job.keep, j.keep),
     deleted_at = null
   where j.id = v_job.id;
   if register_job.create_worker and linked_worker_id is null then

@@ -1,5 +1,6 @@
 -- Soft-deletes a job by hand, under the same conditions as when its last worker
--- leaves: nobody serves it and nothing waits. Registering it brings it back.
+-- leaves: nobody serves it and nothing waits. A job to keep goes too. Registering
+-- it brings it back.
 create function pgjobs.retire_job(job text, actor text default null, reason text default null)
 returns setof pgjobs.job
 language plpgsql volatile security definer
@@ -8,7 +9,7 @@ as $$
 declare
   v_job pgjobs.jobs := pgjobs.find_job(retire_job.job);
 begin
-  if v_job.deleted_at is null and pgjobs.retire_orphans(array[v_job.id], pgjobs.now()) = 0 then
+  if v_job.deleted_at is null and pgjobs.retire_orphans(array[v_job.id], pgjobs.now(), even_kept => true) = 0 then
     perform pgjobs.refuse('job-unavailable', format('Job %s is still in use', v_job.full_name),
       'It is @internal, a worker serves it, or tasks wait.', 'Archive it instead.');
   end if;

@@ -32,11 +32,12 @@ $$;
 comment on function pgjobs.check_registration is
   'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
 
--- Soft-deletes jobs that nobody serves and nothing waits for.
+-- Soft-deletes jobs that nobody serves and nothing waits for, unless they are to
+-- be kept and nobody asked for them by name.
 --
 -- The rows are locked in a statement of their own: a registration that was in
 -- flight has then committed, and the next statement sees the worker it linked.
-create function pgjobs.retire_orphans(job_ids integer[], now timestamptz)
+create function pgjobs.retire_orphans(job_ids integer[], now timestamptz, even_kept boolean default false)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -56,6 +57,7 @@ begin
   where j.id = any (retire_orphans.job_ids)
     and j.room <> '@internal'
     and j.deleted_at is null
+    and (not j.keep or even_kept)
     and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
     -- Subqueries, not `not exists`: as a join it would read the whole backlog.
     and (select true from pgjobs.ready as r where r.job_id = j.id limit 1) is null

@@ -31,13 +31,15 @@ where :domain in ('@global', '@internal') and not exists (
 select
   coalesce(max(j.schema), '{}') as v_schema,
   iif(count(*) = 0, 4, null) as v_job_attempts,
+  iif(count(*) = 0, true, null) as v_keep,
   :domain || ':' || :queue || ':' || :job_type as v_name,
   :max_retries + 1 as v_attempts,
   cast(:project_id as text) as v_project
 from jobs as j
 where j.room = :domain and j.category = :queue and j.name = :job_type;
 -- call register_job(
---   room => :domain, category => :queue, name => :job_type, schema => :v_schema, max_attempts => :v_job_attempts
+--   room => :domain, category => :queue, name => :job_type, schema => :v_schema, max_attempts => :v_job_attempts,
+--   keep => :v_keep
 -- ) into v_registered
 -- call submit_tasks(
 --   job => :v_name, payloads => :payloads, room => :domain, priority => :priority, available_at => :available_at,

@@ -15,6 +15,7 @@
 --   retain_completed interval = null,
 --   retain_failed interval = null,
 --   replace_schema boolean = false,
+--   keep boolean = null,
 --   actor text = null,
 --   is_superuser boolean = false
 -- )
@@ -24,7 +25,8 @@
 --
 -- The schema must equal the registered one, unless `replace_schema` is set or
 -- the job comes back from retirement. Options left out keep their value. With a
--- worker named or created, the job is linked to it.
+-- worker named or created, the job is linked to it. One to `keep` is not retired
+-- when its last worker leaves.
 select :room as v_room;
 -- include check_room
 select refuse('invalid-category', 'A category has 1 to 200 characters and no colon')
@@ -73,6 +75,7 @@ set
   events = coalesce(:events, events),
   retain_completed = coalesce(:retain_completed, retain_completed),
   retain_failed = coalesce(:retain_failed, retain_failed),
+  keep = coalesce(:keep, keep),
   deleted_at = null
 where room = :room and category = :category and name = :name;
 select j.id as v_job from jobs as j where j.room = :room and j.category = :category and j.name = :name;

@@ -1,10 +1,11 @@
 -- retire_job(job text, actor text = null, reason text = null)
 --
 -- Soft-deletes a job by hand, under the same conditions as when its last worker
--- leaves: nobody serves it and nothing waits. Registering it brings it back.
+-- leaves: nobody serves it and nothing waits. A job to keep goes too. Registering
+-- it brings it back.
 select :job as v_address;
 -- include find_job
-select json_array(:v_job) as v_left_jobs;
+select json_array(:v_job) as v_left_jobs, :v_job as v_unkept;
 -- include retire_orphans
 select refuse(
   'job-unavailable', 'Job ' || j.full_name || ' is still in use',

@@ -77,6 +77,6 @@ set
   progress = null,
   cancel_requested_at = null
 where id = :v_task and :status = 'cancelled' and not :v_is_said;
-select iif(:status = 'running', '[]', json_array(:v_job)) as v_left_jobs;
+select iif(:status = 'running', '[]', json_array(:v_job)) as v_left_jobs, null as v_unkept;
 -- include retire_orphans
 select a.* from task_answer as a where a.id = :v_task;

@@ -9,7 +9,7 @@ select
   count(*) filter (where json_extract(e.value, '$[1]') <> 'pending') as v_failed,
   count(*) filter (where json_extract(e.value, '$[1]') = 'pending') as v_retried
 from json_each(:v_judged) as e;
-select json_group_array(distinct l.job_id) as v_left_jobs
+select json_group_array(distinct l.job_id) as v_left_jobs, null as v_unkept
 from worker_jobs as l
 where l.worker_id in (select w.value from json_each(:v_workers) as w);
 delete from worker_jobs where worker_id in (select w.value from json_each(:v_workers) as w);

@@ -139,7 +139,8 @@ _COLUMNS: Mapping[str, Convert] = {
     **dict.fromkeys(("workers",), _to_uuids),
     **dict.fromkeys(("payload", "result", "progress", "schema", "fields", "tags"), decode),
     **dict.fromkeys(
-        ("is_new", "is_ok", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"), bool
+        ("keep", "is_new", "is_ok", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"),
+        bool,
     ),
     **dict.fromkeys(
         ("backoff_base", "backoff_cap", "jitter_cap", "max_age", "retain_completed", "retain_failed"),

@@ -33,6 +33,15 @@ from pgjobs.worker.runner import Runner
 log = logging.getLogger("pgjobs.worker")
 
 _NO_WAIT = timedelta(0)
+_LOST = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.OperatorInterventionError,
+)
+"""What a connection that is cut, or a server that restarts, looks like."""
 
 
 class Worker:
@@ -130,7 +139,7 @@ class Worker:
         await self.close()
 
     async def start(self) -> None:
-        await self._register()
+        await self._join()
         assert self.id is not None
         self._loop = asyncio.get_running_loop()
         self._stop_listening = await self.queue.driver.listen("wake", self._fetcher.woken)
@@ -182,18 +191,27 @@ class Worker:
             log.warning("task %s goes on after its worker has stopped", task.id)
             self._acknowledger.release(task)
 
-    async def _register(self) -> None:
-        """Registers this worker and its jobs.
+    async def _join(self) -> None:
+        """Registers, through lost connections too: the database was reached when the queue was opened."""
+        pause = 0.1
+        while True:
+            try:
+                return await self._register()
+            except _LOST as error:
+                log.warning("registering: %s: %s", type(error).__name__, error)
+                if self._stopped.is_set():
+                    raise
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
+            pause = min(pause * 2, 5.0)
 
-        It is not linked to them: a job is retired with the last worker linked to it,
-        and these must take tasks while no worker runs.
-        """
-        worker = await self.queue.register_worker(self.name)
+    async def _register(self) -> None:
+        """Registers the jobs, to be kept whether anybody serves them or not, and this worker for them."""
         served = {}
         for job in self.jobs.registered.values():
             job_id = (await job.register(self.queue)).job_id
             served[job_id] = job
             self._runner.calls[job_id] = call_for(job, self._threads, self._processes, self.jobs.middleware)
+        worker = await self.queue.register_worker(self.name, jobs=[str(job_id) for job_id in served])
         self.id = worker.id
         self._fetcher.serve(worker, served)
         if self._keeper is not None:

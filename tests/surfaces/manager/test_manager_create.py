@@ -263,3 +263,14 @@ async def test_retention_is_thirty_days_for_completed_and_sixty_for_failed(manag
     assert [pruned.task_id for pruned in await manager.prune_jobs()] == [done["id"]]
     await clock.advance(days=30)
     assert [pruned.task_id for pruned in await manager.prune_jobs()] == [failed["id"]]
+
+
+EXPORT = ("chatbooks", "default", "export")
+
+
+async def test_a_type_registered_by_its_first_use_stays_whoever_comes_and_goes(manager, home):
+    job = await manager.create_job(*EXPORT, {}, "ada")
+    await manager.cancel_job(job.id)
+    worker = await home.queue.register_worker(jobs=[":".join(EXPORT)])
+    await home.queue.retire_worker(worker.id)
+    assert (await home.queue.get_job(":".join(EXPORT))).deleted_at is None

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pgjobs import Jobs, Queue, RunningTask, TaskFailed, Worker, current_task
-from pgjobs.errors import InvalidArgument
+from pgjobs.errors import InvalidArgument, NoWorkersAvailable
 from pgjobs.running import TaskContextFilter
 from tests.surfaces.worker.patience import has_status, until
 
@@ -223,3 +223,24 @@ async def test_a_failing_task_waited_for_is_reported(queue: Queue, jobs: Jobs):
         with pytest.raises(TaskFailed, match="broken") as caught:
             await (await fail.submit()).result(timeout=5)
     assert caught.value.task.error_kind == "RuntimeError"
+
+
+async def test_a_worker_is_known_by_the_jobs_it_serves_and_they_outlive_it(queue: Queue, jobs: Jobs):
+    @jobs.task
+    async def first() -> None: ...
+
+    @jobs.task
+    async def second() -> None: ...
+
+    async with Worker(queue, jobs) as worker:
+        for job in (first, second):
+            assert (await queue.get_job(job.address)).workers == [worker.id]
+        [listed] = await queue.list_workers()
+        assert (listed.id, listed.job_count) == (worker.id, 2)
+        assert await queue.submit_task(first.address, require_workers=True)
+    for job in (first, second):
+        left = await queue.get_job(job.address)
+        assert (left.workers, left.keep, left.deleted_at) == ([], True, None)
+    with pytest.raises(NoWorkersAvailable):
+        await queue.submit_task(first.address, require_workers=True)
+    assert (await first.submit()) is not None

@@ -1,0 +1,78 @@
+"""Connections that are cut at the worst moment."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from pgjobs import Jobs, Queue, Worker
+from pgjobs.errors import SchemaBehind
+from tests.surfaces.worker.patience import until
+
+NAMED = {"application_name": "a worker"}
+BLOCKED = (
+    "select pid from pg_stat_activity where datname = current_database()"
+    " and application_name = 'a worker' and wait_event_type = 'Lock'"
+)
+
+
+@pytest.mark.parametrize("table", ["jobs", "workers"])
+async def test_a_worker_cut_off_while_it_registers_comes_up_all_the_same(database_url: str, table: str):
+    operator = await asyncpg.connect(database_url)
+    async with (
+        await Queue.connect(database_url) as queue,
+        await Queue.connect(database_url, server_settings=NAMED) as workers_queue,
+    ):
+        jobs = Jobs(queue)
+
+        @jobs.task
+        async def answer() -> int:
+            return 42
+
+        handle = await answer.submit()
+        worker = Worker(workers_queue, jobs)
+        starting = None
+        for _ in range(2):
+            async with operator.transaction():
+                await operator.execute(f"lock table pgjobs.{table} in access exclusive mode")
+                starting = starting or asyncio.create_task(worker.start())
+
+                async def is_blocked() -> bool:
+                    return bool(await operator.fetch(BLOCKED))
+
+                await until(is_blocked)
+                for row in await operator.fetch(BLOCKED):
+                    await operator.execute("select pg_terminate_backend($1)", row["pid"])
+                await asyncio.sleep(0.05)
+        assert starting is not None
+        await starting
+        assert await handle.result(timeout=30) == 42
+        await worker.close()
+    await operator.close()
+
+
+async def test_a_worker_told_to_stop_while_it_cannot_register_gives_up(database_url: str):
+    async with await Queue.connect(database_url, min_size=0) as queue:
+        jobs = Jobs(queue)
+
+        @jobs.task
+        async def nothing() -> None: ...
+
+        worker = Worker(queue, jobs)
+        await queue.driver.close()
+        worker.stop()
+        with pytest.raises(asyncpg.InterfaceError):
+            await worker.start()
+
+
+async def test_what_is_wrong_with_the_database_itself_is_said_at_once(database_url: str):
+    async with await Queue.connect(database_url, schema="elsewhere") as queue:
+        jobs = Jobs(queue)
+
+        @jobs.task
+        async def nothing() -> None: ...
+
+        with pytest.raises(SchemaBehind, match="elsewhere"):
+            await Worker(queue, jobs).start()
