@@ -110,6 +110,7 @@ CREATE TABLE pgjobs.jobs (
     paused_at timestamp with time zone,
     archived_at timestamp with time zone,
     deleted_at timestamp with time zone,
+    keep boolean DEFAULT false NOT NULL,
     CONSTRAINT ages_are_not_negative CHECK (((max_age > '00:00:00'::interval) AND (retain_completed >= '00:00:00'::interval) AND (retain_failed >= '00:00:00'::interval))),
     CONSTRAINT attempts_are_possible CHECK (((max_attempts >= 1) AND (max_attempts <= 10000))),
     CONSTRAINT backoff_grows CHECK (((backoff_base >= '00:00:00'::interval) AND (backoff_cap >= backoff_base))),
@@ -161,6 +162,8 @@ COMMENT ON COLUMN pgjobs.jobs.paused_at IS 'Set while claims pass it by.';
 COMMENT ON COLUMN pgjobs.jobs.archived_at IS 'Set while it is put away: hidden, refuses tasks, yields none; history is kept.';
 
 COMMENT ON COLUMN pgjobs.jobs.deleted_at IS 'Soft delete: nobody serves it and nothing waits; registering it again brings it back.';
+
+COMMENT ON COLUMN pgjobs.jobs.keep IS 'Whether it stays when nobody serves it; else it is retired with its last worker.';
 
 CREATE TABLE pgjobs.leases (
     task_id bigint NOT NULL,
@@ -812,6 +815,7 @@ CREATE VIEW pgjobs.job AS
     paused_at,
     archived_at,
     deleted_at,
+    keep,
     ARRAY( SELECT w.worker_id
            FROM pgjobs.worker_jobs w
           WHERE (w.job_id = j.id)
@@ -859,6 +863,8 @@ COMMENT ON COLUMN pgjobs.job.paused_at IS 'Set while claims pass it by.';
 COMMENT ON COLUMN pgjobs.job.archived_at IS 'Set while it is put away.';
 
 COMMENT ON COLUMN pgjobs.job.deleted_at IS 'Set when it was retired.';
+
+COMMENT ON COLUMN pgjobs.job.keep IS 'Whether it stays when nobody serves it.';
 
 COMMENT ON COLUMN pgjobs.job.workers IS 'Ids of the workers that serve it.';
 
@@ -2030,7 +2036,8 @@ begin
     v_job := (
       select r.job_id
       from pgjobs.register_job(
-        create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type, schema => null, max_attempts => 4
+        create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type, schema => null, max_attempts => 4,
+        keep => true
       ) as r
     );
   end if;
@@ -4370,7 +4377,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) IS 'Raises why a step is not allowed. Example: select pgjobs.refuse_step(42, ''ignore'', ''pending and failed'')';
 
-CREATE FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, worker_id uuid DEFAULT NULL::uuid, create_worker boolean DEFAULT false, max_attempts integer DEFAULT NULL::integer, backoff_base interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, jitter_share real DEFAULT NULL::real, jitter_cap interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, events text DEFAULT NULL::text, retain_completed interval DEFAULT NULL::interval, retain_failed interval DEFAULT NULL::interval, replace_schema boolean DEFAULT false, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(job_id integer, registered text, linked_worker_id uuid)
+CREATE FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, worker_id uuid DEFAULT NULL::uuid, create_worker boolean DEFAULT false, max_attempts integer DEFAULT NULL::integer, backoff_base interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, jitter_share real DEFAULT NULL::real, jitter_cap interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, events text DEFAULT NULL::text, retain_completed interval DEFAULT NULL::interval, retain_failed interval DEFAULT NULL::interval, replace_schema boolean DEFAULT false, keep boolean DEFAULT NULL::boolean, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(job_id integer, registered text, linked_worker_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
@@ -4418,6 +4425,7 @@ begin
     events = coalesce(register_job.events, j.events),
     retain_completed = coalesce(register_job.retain_completed, j.retain_completed),
     retain_failed = coalesce(register_job.retain_failed, j.retain_failed),
+    keep = coalesce(register_job.keep, j.keep),
     deleted_at = null
   where j.id = v_job.id;
   if register_job.create_worker and linked_worker_id is null then
@@ -4432,7 +4440,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) IS 'Registers a job. Example: select * from pgjobs.register_job(''@global'', ''modifiers'', ''Rotate'', max_attempts => 3)';
+COMMENT ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) IS 'Registers a job. Example: select * from pgjobs.register_job(''@global'', ''modifiers'', ''Rotate'', max_attempts => 3)';
 
 CREATE FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, content_type text DEFAULT 'application/json'::text, worker_id uuid DEFAULT NULL::uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(provider_id uuid, registered text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4691,7 +4699,7 @@ CREATE FUNCTION pgjobs.retire_job(job text, actor text DEFAULT NULL::text, reaso
 declare
   v_job pgjobs.jobs := pgjobs.find_job(retire_job.job);
 begin
-  if v_job.deleted_at is null and pgjobs.retire_orphans(array[v_job.id], pgjobs.now()) = 0 then
+  if v_job.deleted_at is null and pgjobs.retire_orphans(array[v_job.id], pgjobs.now(), even_kept => true) = 0 then
     perform pgjobs.refuse('job-unavailable', format('Job %s is still in use', v_job.full_name),
       'It is @internal, a worker serves it, or tasks wait.', 'Archive it instead.');
   end if;
@@ -4703,7 +4711,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) IS 'Soft-deletes a job nobody uses. Example: select * from pgjobs.retire_job(''@global:modifiers:Rotate'')';
 
-CREATE FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone) RETURNS integer
+CREATE FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone, even_kept boolean DEFAULT false) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -4722,6 +4730,7 @@ begin
   where j.id = any (retire_orphans.job_ids)
     and j.room <> '@internal'
     and j.deleted_at is null
+    and (not j.keep or even_kept)
     and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
     -- Subqueries, not `not exists`: as a join it would read the whole backlog.
     and (select true from pgjobs.ready as r where r.job_id = j.id limit 1) is null
@@ -4731,7 +4740,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone) IS 'Soft-deletes jobs without workers and pending tasks. Example: select pgjobs.retire_orphans(array[1], pgjobs.now())';
+COMMENT ON FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone, even_kept boolean) IS 'Soft-deletes jobs without workers and pending tasks. Example: select pgjobs.retire_orphans(array[1], pgjobs.now())';
 
 CREATE FUNCTION pgjobs.retire_provider(provider text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS SETOF pgjobs.providers
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8219,9 +8228,9 @@ REVOKE ALL ON FUNCTION pgjobs.refuse_generic_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, actor text, is_superuser boolean) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) TO pgjobs_worker;
@@ -8257,7 +8266,7 @@ REVOKE ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) FROM
 GRANT ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time zone, even_kept boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_worker;
