@@ -71,6 +71,13 @@ grant execute on function pgjobs.verify_token to pgjobs_api;
 grant execute on function pgjobs.create_sign_in to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.open_session, pgjobs.verify_session, pgjobs.close_session to pgjobs_api;
 
+-- The console: a part of each list with what may be done, and what a provider is made to forget.
+grant execute on function
+  pgjobs.find_tasks, pgjobs.count_found_tasks, pgjobs.show_workers, pgjobs.show_database
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.inspect_task to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.invalidate_provider to pgjobs_worker, pgjobs_operator, pgjobs_api;
+
 -- Live events.
 grant execute on function pgjobs.watch_events, pgjobs.track_tasks
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;

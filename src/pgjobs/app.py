@@ -15,7 +15,7 @@ from starlette.requests import Request
 from pgjobs import __version__, metrics
 from pgjobs.errors import PgJobsError
 from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, close_queue, get_queue, install, serve_sockets, sessions
+from pgjobs.rest import ApiSettings, close_queue, console, get_queue, install, serve_sockets
 from pgjobs.rest.auth import Reading
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.observing import RequestLog
@@ -59,7 +59,7 @@ def create_app(
         },
     )
     install(app, queue, settings=settings)
-    app.include_router(sessions.login, prefix="/ui")
+    app.include_router(console)
     _add_health(app)
     _add_metrics(app)
     serve_sockets(app, settings)

@@ -24,6 +24,7 @@ from pgjobs.models import (
     Task,
     TaskDocument,
 )
+from pgjobs.queue_console import ConsoleVerbs
 from pgjobs.queue_leases import LeaseVerbs
 from pgjobs.queue_live import LiveVerbs
 from pgjobs.queue_operators import OperatorVerbs
@@ -42,6 +43,7 @@ class Queue(
     LiveVerbs,
     SessionVerbs,
     OperatorVerbs,
+    ConsoleVerbs,
 ):
     """A queue in one schema of one database."""
 

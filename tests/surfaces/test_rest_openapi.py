@@ -34,6 +34,13 @@ ENDPOINTS = {
     ("get", "/rooms/{room_id}/providers/{provider_name}/info"),
     ("get", "/rooms/{room_id}/providers/{provider_name}"), ("post", "/providers/{provider_id}/results"),
     ("delete", "/providers/{provider_id}"), ("post", "/session"), ("get", "/session"), ("delete", "/session"),
+    ("get", "/overview"), ("get", "/throughput"), ("get", "/findings"), ("get", "/database"), ("get", "/tasks"),
+    ("get", "/tasks/count"), ("post", "/tasks/actions"), ("get", "/tasks/{task_id}/details"),
+    ("get", "/tasks/{task_id}/attempts"), ("get", "/tasks/{task_id}/events"), ("get", "/tasks/{task_id}/why"),
+    ("post", "/tasks/{task_id}/retry"), ("post", "/tasks/{task_id}/cancel"), ("post", "/tasks/{task_id}/ignore"),
+    ("post", "/tasks/{task_id}/unignore"), ("get", "/jobs"), ("post", "/jobs/{job_id}/pause"),
+    ("post", "/jobs/{job_id}/resume"), ("get", "/workers/status"), ("get", "/providers/status"),
+    ("post", "/providers/{provider_id}/invalidate"),
 }  # fmt: skip
 
 

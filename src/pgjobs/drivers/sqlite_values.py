@@ -134,10 +134,13 @@ _ARGUMENTS: Mapping[str, Convert] = {
 _COLUMNS: Mapping[str, Convert] = {
     "id": _to_id,
     "token": _to_token,
-    **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id"), UUID),
+    **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id", "next"), UUID),
     "worker_id": _to_holder,
     **dict.fromkeys(("workers",), _to_uuids),
-    **dict.fromkeys(("payload", "result", "progress", "schema", "fields", "tags"), decode),
+    **dict.fromkeys(
+        ("payload", "result", "progress", "schema", "fields", "tags", "found", "document", "serves", "holds"),
+        decode,
+    ),
     **dict.fromkeys(
         ("keep", "is_new", "is_ok", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"),
         bool,

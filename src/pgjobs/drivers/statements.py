@@ -11,7 +11,9 @@ from pgjobs.errors import BY_SQLSTATE, Forbidden, InvalidArgument, PgJobsError, 
 
 DOCUMENTS = frozenset({"schema", "payload", "result"})
 DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
-DOCUMENT_COLUMNS = frozenset({"payload", "result", "progress", "schema", "fields"})
+DOCUMENT_COLUMNS = frozenset(
+    {"payload", "result", "progress", "schema", "fields", "found", "document", "serves", "holds"}
+)
 
 
 @lru_cache(maxsize=512)

@@ -12,7 +12,20 @@ from fastapi import APIRouter, FastAPI
 
 from pgjobs.bridge import emit
 from pgjobs.queue import Queue
-from pgjobs.rest import events, jobs, kinds, providers, reads, sessions, tasks, workers
+from pgjobs.rest import (
+    console_files,
+    console_health,
+    console_registry,
+    console_tasks,
+    events,
+    jobs,
+    kinds,
+    providers,
+    reads,
+    sessions,
+    tasks,
+    workers,
+)
 from pgjobs.rest.auth import User, current_active_user, current_reader, current_superuser, session_user
 from pgjobs.rest.dependencies import (
     get_queue,
@@ -40,6 +53,7 @@ __all__ = [
     "User",
     "cleanup_worker",
     "close_queue",
+    "console",
     "current_active_user",
     "current_reader",
     "current_superuser",
@@ -88,6 +102,9 @@ _joblib = APIRouter(prefix="/v1/joblib")
 for _part in (
     events.router,
     sessions.router,
+    console_health.router,
+    console_tasks.router,
+    console_registry.router,
     workers.router,
     tasks.router,
     jobs.router,
@@ -98,6 +115,11 @@ for _part in (
     _joblib.include_router(_part)
 router.include_router(_joblib)
 router.include_router(kinds.router)
+
+console = APIRouter()
+"""The web console under /ui/, for applications that include `router` under the same prefix."""
+console.include_router(sessions.login, prefix="/ui")
+console.include_router(console_files.router)
 
 
 def install(app: FastAPI, queue: Queue | None = None, *, settings: ApiSettings | None = None) -> None:

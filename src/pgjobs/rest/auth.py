@@ -55,7 +55,12 @@ async def acting_user(user: Annotated[Any, Depends(current_active_user)]) -> Use
     return User(str(user.id), bool(getattr(user, "is_superuser", False)))
 
 
+async def operating_user(user: Annotated[Any, Depends(current_superuser)]) -> User:
+    return User(str(user.id), is_superuser=True)
+
+
 ActorDep = Annotated[User, Depends(acting_user)]
+OperatorDep = Annotated[User, Depends(operating_user)]
 Reading = Depends(current_reader)
 
 

@@ -1,0 +1,85 @@
+// The public HTTP API, the same that programs use. The browser's session is a cookie no script can
+// read; changes carry its CSRF token.
+import { signal } from "./view.js";
+
+const root = new URL("../", document.baseURI);
+
+export const session = signal(undefined); // undefined: not asked yet; null: signed out
+export const isSlow = signal(false);
+let skew = 0; // The server's clock minus ours, in milliseconds.
+
+export const serverNow = () => Date.now() + skew;
+
+// What went wrong, as the server told it (RFC 9457), or that it could not be reached.
+export class Problem extends Error {
+  constructor(body) {
+    super(body.detail ?? body.title);
+    this.status = body.status;
+    this.kind = (body.type ?? "").split("/").pop();
+    this.errors = body.errors ?? [];
+  }
+}
+
+const unreachable = () =>
+  new Problem({ status: 0, title: "The server cannot be reached. Trying again by itself." });
+
+function place(path, values = {}) {
+  const url = new URL(path.startsWith("/") ? path.slice(1) : `v1/joblib/${path}`, root);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === "" || value === null || value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, one);
+  }
+  return url;
+}
+
+async function ask(method, path, { values, body, signal: aborted } = {}) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (method !== "GET" && session.peek()?.csrf_token) headers["X-CSRF-Token"] = session.peek().csrf_token;
+  let answer;
+  try {
+    answer = await fetch(place(path, values), {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: aborted,
+      credentials: "same-origin",
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw unreachable();
+  }
+  const told = Date.parse(answer.headers.get("Date") ?? "");
+  if (!Number.isNaN(told) && Math.abs(told - Date.now()) > 2000) skew = told - Date.now();
+  const text = await answer.text();
+  const content = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : null;
+  if (answer.ok) return content;
+  if (answer.status === 401 && path !== "session") session.value = null;
+  throw new Problem(content ?? { status: answer.status, title: answer.statusText || "Something went wrong" });
+}
+
+export const get = (path, values, aborted) => ask("GET", path, { values, signal: aborted });
+export const post = (path, body = {}) => ask("POST", path, { body });
+export const remove = (path) => ask("DELETE", path);
+export const streamAddress = () => place("events").href;
+
+export async function whoAmI() {
+  try {
+    session.value = await get("session");
+  } catch (error) {
+    if (error.status === 401 || error.status === 403) session.value = null;
+    else throw error;
+  }
+}
+
+export async function signIn(token) {
+  session.value = await post("session", { token });
+}
+
+export async function signOut() {
+  await remove("session");
+  session.value = null;
+}
+
+// What the server will let this user do; it decides again at every request.
+export const mayOperate = () => Boolean(session.value?.is_superuser);

@@ -1,0 +1,60 @@
+// Starts the console: who is it, which page, draw it.
+import { session, whoAmI } from "./api.js";
+import { bindKeys } from "./keys.js";
+import { Cleanup } from "./pages/cleanup.js";
+import { Database } from "./pages/database.js";
+import { Jobs } from "./pages/jobs.js";
+import { Overview } from "./pages/overview.js";
+import { Providers } from "./pages/providers.js";
+import { SignIn } from "./pages/signin.js";
+import { Task } from "./pages/task.js";
+import { Tasks } from "./pages/tasks.js";
+import { Workers } from "./pages/workers.js";
+import { Frame } from "./parts/layout.js";
+import { togglePause } from "./parts/pulse.js";
+import { Empty, Trouble } from "./parts/small.js";
+import { path } from "./router.js";
+import { effect, html, render, signal, view } from "./view.js";
+
+const ROUTES = [
+  [/^\/$/, Overview, "Overview"],
+  [/^\/tasks$/, Tasks, "Tasks"],
+  [/^\/tasks\/([\w-]+)$/, Task, "Task"],
+  [/^\/jobs$/, Jobs, "Jobs"],
+  [/^\/workers$/, Workers, "Workers"],
+  [/^\/providers$/, Providers, "Providers"],
+  [/^\/maintenance\/cleanup$/, Cleanup, "Incomplete cleanup"],
+  [/^\/database$/, Database, "Database"],
+];
+
+const problem = signal(null);
+
+function start() {
+  problem.value = null;
+  whoAmI().catch((error) => (problem.value = error));
+}
+
+const Nowhere = () => html`<${Empty} picture="search" title="There is no such page">Choose one from the menu.<//>`;
+
+function found() {
+  for (const [pattern, page, name] of ROUTES) {
+    const parts = pattern.exec(path.value);
+    if (parts) return { page, name, part: parts[1] };
+  }
+  return { page: Nowhere, name: "Not found" };
+}
+
+const App = view((_, leaving) => {
+  bindKeys(leaving, { p: togglePause });
+  leaving(effect(() => (document.title = `${found().name} · pgjobs`)));
+  return () => {
+    if (problem.value) return html`<div class="signin"><${Trouble} problem=${problem.value} retry=${start} /></div>`;
+    if (session.value === undefined) return html`<div class="signin" aria-busy="true"></div>`;
+    if (session.value === null) return html`<${SignIn} />`;
+    const { page, part } = found();
+    return html`<${Frame}><${page} key=${path.value} id=${part} /><//>`;
+  };
+});
+
+render(html`<${App} />`, document.getElementById("app"));
+start();

@@ -1,0 +1,217 @@
+// Incomplete cleanup: runs that never finished, and what became of what they left behind.
+import { get, mayOperate, post } from "../api.js";
+import { date, number, shortId } from "../format.js";
+import { bindKeys } from "../keys.js";
+import { resource } from "../live.js";
+import { confirm, show } from "../parts/dialogs.js";
+import { icon } from "../parts/icons.js";
+import { List } from "../parts/lists.js";
+import { Ago, Bones, Empty, Head, Json, Trouble } from "../parts/small.js";
+import { tag, tone } from "../parts/tags.js";
+import { say } from "../parts/toasts.js";
+import { address, query, refine } from "../router.js";
+import { html, view } from "../view.js";
+
+const BASE = "/api/maintenance/incomplete-cleanup";
+const STATUSES = ["queued", "running", "retrying", "blocked", "done", "ignored", "abandoned"];
+const FILTERS = ["status", "target_type", "node_id", "job_id"];
+const SIZE = 20;
+// The API speaks of times in seconds since 1970, or as text.
+const at = (value) => (typeof value === "number" ? new Date(value * 1000).toISOString() : value);
+
+const done = (task, reload, said) => () => {
+  say("good", said);
+  reload();
+};
+const act = (task, verb, body, after) => post(`${BASE}/${encodeURIComponent(task.run_id)}/${verb}`, body).then(after);
+
+const retry = (task, reload) =>
+  act(task, "retry-now", {}, done(task, reload, "It is tried now")).catch((error) => {
+    say("bad", error.message);
+    reload();
+  });
+const ignore = (task, reload) =>
+  confirm({
+    title: "Ignore this clean-up?",
+    text: `What run ${shortId(task.run_id)} left behind stays where it is until somebody unignores or retries it.`,
+    verb: "Ignore",
+    withReason: true,
+    act: (reason) => act(task, "ignore", { reason }, done(task, reload, "It is put aside")),
+  });
+const unignore = (task, reload) =>
+  act(task, "unignore", {}, done(task, reload, "It is back in line")).catch((error) => {
+    say("bad", error.message);
+    reload();
+  });
+
+const isBusy = (task) => task.status === "running";
+const isDone = (task) => task.status === "done";
+
+const actions = (task, reload) => html`
+  <div class="row wrap">
+    ${mayOperate() &&
+    html`
+      <button class="button little" type="button" disabled=${isBusy(task) || isDone(task) || task.status === "queued"} onClick=${() => retry(task, reload)} aria-label=${`Retry run ${task.run_id}`}>
+        ${isBusy(task) ? "Busy" : "Retry"}
+      </button>
+      ${task.status === "ignored"
+        ? html`<button class="button little" type="button" onClick=${() => unignore(task, reload)} aria-label=${`Unignore run ${task.run_id}`}>Unignore</button>`
+        : html`<button class="button little" type="button" disabled=${isBusy(task) || isDone(task)} onClick=${() => ignore(task, reload)} aria-label=${`Ignore run ${task.run_id}`}>Ignore</button>`}
+    `}
+  </div>
+`;
+
+const next = (task) => (["queued", "retrying", "blocked"].includes(task.status) ? html`<${Ago} at=${at(task.next_attempt_at)} />` : html`<span class="muted">—</span>`);
+const failure = (task) => (task.last_error ? html`<span class="clip bad" title=${task.last_error}>${task.last_error_kind && html`<span class="chip">${task.last_error_kind}</span> `}${task.last_error}</span>` : html`<span class="muted">—</span>`);
+const target = (task) => html`<span class="stack close"><span class="clip">${task.target_type === "local_dir" ? "directory" : task.target_type}</span><span class="muted small clip">on ${task.node_id}</span></span>`;
+const named = (task) => html`
+  <span class="stack close">
+    <button class="link name clip" type="button" data-open title="Details" onClick=${() => details(task.run_id)} aria-label=${`Details of run ${task.run_id}`}>${task.job_name}</button>
+    <span class="muted small mono clip" title=${task.run_id}>${shortId(task.run_id)}</span>
+  </span>
+`;
+
+const columns = (reload) => [
+  { title: "Job and run", width: "19%", cell: named },
+  { title: "Status", width: "122px", cell: (task) => tag(task.status) },
+  { title: "Target", roomy: true, width: "13%", cell: target },
+  { title: "Last error", cell: failure },
+  { title: "Tries", roomy: true, width: "60px", kind: "number", cell: (task) => number(task.attempts) },
+  { title: "Next try", width: "104px", kind: "number", cell: next },
+  { read: "Actions", width: "196px", kind: "end", cell: (task) => actions(task, reload) },
+];
+const card = (reload) => (task) => html`
+  <div class="row apart">
+    <button class="link name clip grow" type="button" data-open onClick=${() => details(task.run_id)} aria-label=${`Details of run ${task.run_id}`}>${task.job_name}</button>${tag(task.status)}
+  </div>
+  <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${task.target_type}</span>
+  ${task.last_error && html`<span class="small">${failure(task)}</span>`}
+  <div class="row apart small muted"><span>${number(task.attempts)} tries</span><span>next ${next(task)}</span></div>
+  ${actions(task, reload)}
+`;
+
+const Details = view((given, leaving) => {
+  const { runId } = given.peek();
+  const one = resource(leaving, (aborted) => get(`${BASE}/${encodeURIComponent(runId)}`, {}, aborted));
+  return () => {
+    if (one.problem.value) return html`<${Trouble} problem=${one.problem.value} retry=${one.reload} />`;
+    if (!one.data.value) return html`<${Bones} rows=${5} />`;
+    const { task, events } = one.data.value;
+    return html`
+      <dl class="facts">
+        <dt>Job</dt><dd>${task.job_name}</dd>
+        <dt>Run</dt><dd class="mono">${task.run_id}</dd>
+        <dt>Status</dt><dd>${tag(task.status)}</dd>
+        <dt>Tries</dt><dd>${number(task.attempts)}</dd>
+        <dt>Last try</dt><dd><${Ago} at=${at(task.last_attempt_at)} /></dd>
+        <dt>Next try</dt><dd>${next(task)}</dd>
+        ${task.last_error && html`<dt>Last error</dt><dd class="bad">${task.last_error}</dd>`}
+        ${task.ignore_reason && html`<dt>Ignored because</dt><dd>${task.ignore_reason}</dd>`}
+      </dl>
+      <h3>Target, as it was when the run began</h3>
+      <${Json} value=${task.target_snapshot ?? task.target_snapshot_json} label="Target" />
+      <h3>What happened</h3>
+      ${events.length
+        ? html`
+            <ol class="steps">
+              ${[...events].reverse().map(
+                (event) => html`
+                  <li key=${event.seq} class=${tone(event.level === "info" ? "info" : event.level)}>
+                    <span class="strong">${event.kind.replaceAll("_", " ")}</span>
+                    <span class="muted small"><${Ago} at=${at(event.ts)} /> · ${date(at(event.ts))}</span>
+                    ${event.message && html`<span class="small">${event.message}</span>`}
+                  </li>
+                `,
+              )}
+            </ol>
+          `
+        : html`<p class="muted">Nothing yet.</p>`}
+    `;
+  };
+});
+
+const details = (runId) => show("Clean-up of a run", () => html`<${Details} runId=${runId} />`, { wide: true });
+
+const HELP = [
+  ["queued", "Never tried yet; its turn comes by itself."],
+  ["running", "A cleaner works on it now. Retry and Ignore wait until it is done."],
+  ["retrying", "The last try failed; the next one comes by itself, later each time."],
+  ["blocked", "The target refused us or is set up wrongly. Mend that, then Retry; on its own it is tried rarely."],
+  ["done", "Nothing is left: it was deleted, was complete after all, or was gone already."],
+  ["ignored", "An operator put it aside. Unignore brings it back."],
+  ["abandoned", "Given up after 20 tries or 30 days. Retry starts over."],
+];
+const help = () =>
+  show("What the words mean", () => html`
+    <div class="words">
+      ${HELP.map(([status, text]) => html`<div><span>${tag(status)}</span><span>${text}</span></div>`)}
+      <div><span class="strong">Retry</span><span>Tries now: due at once, attempts start from 0, the error is cleared.</span></div>
+      <div><span class="strong">Ignore</span><span>Stops trying, with a reason others can read.</span></div>
+      <div><span class="strong">Unignore</span><span>Puts an ignored one back into line, due now.</span></div>
+      <div><span class="strong">A job's name</span><span>Opens the details: the target without its secrets, and everything that happened.</span></div>
+    </div>
+  `, { wide: true });
+
+const chosen = () => Object.fromEntries(FILTERS.map((name) => [name, query.value[name]]));
+const isFiltered = () => FILTERS.some((name) => query.value[name]);
+
+const Filters = () => html`
+  <div class="row wrap apart">
+    <div class="tabs" role="group" aria-label="Status">
+      <button type="button" aria-pressed=${!query.value.status} onClick=${() => refine({ status: null, page: null })}>All</button>
+      ${STATUSES.map((status) => html`<button type="button" aria-pressed=${query.value.status === status} onClick=${() => refine({ status, page: null })}>${status[0].toUpperCase() + status.slice(1)}</button>`)}
+    </div>
+    <label class="row">
+      <span class="muted small nowrap">Target</span>
+      <select class="input" value=${query.value.target_type ?? ""} onChange=${(event) => refine({ target_type: event.target.value, page: null })}>
+        <option value="">any</option><option value="local_dir">directory</option><option value="webdav">webdav</option>
+      </select>
+    </label>
+  </div>
+`;
+
+const Pager = ({ page, total }) => {
+  const last = Math.max(1, Math.ceil(total / SIZE));
+  return (
+    last > 1 &&
+    html`
+      <div class="more">
+        <button class="button little" type="button" disabled=${page <= 1} onClick=${() => refine({ page: page - 1 })}>Earlier</button>
+        <span>Page ${number(page)} of ${number(last)}</span>
+        <button class="button little" type="button" disabled=${page >= last} onClick=${() => refine({ page: page + 1 })}>Later</button>
+      </div>
+    `
+  );
+};
+
+export const Cleanup = view((_, leaving) => {
+  const page = () => Math.max(1, Number.parseInt(query.value.page, 10) || 1);
+  const list = resource(leaving, (aborted) => get(BASE, { ...chosen(), page: page(), page_size: SIZE }, aborted));
+  bindKeys(leaving, {
+    r: (id) => {
+      const task = list.data.peek()?.items.find((item) => item.run_id === id);
+      if (task && mayOperate() && !isBusy(task) && !isDone(task)) retry(task, list.reload);
+    },
+  });
+  return () => {
+    const now = list.data.value;
+    return html`
+      <${Head} title="Incomplete cleanup" lead="Runs that never finished, and what becomes of what they left behind.">
+        <button class="button icononly" type="button" aria-label="What the words mean" title="What the words mean" onClick=${help}>${icon("help")}</button>
+      <//>
+      <div class="stack">
+        <${Filters} />
+        ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
+        <section class="panel" aria-label="Clean-up tasks">
+          ${!now
+            ? html`<${Bones} />`
+            : now.items.length
+              ? html`<${List} label="Clean-up tasks" rows=${now.items} idOf=${(task) => task.run_id} columns=${columns(list.reload)} card=${card(list.reload)} /><${Pager} page=${now.page} total=${now.total} />`
+              : isFiltered()
+                ? html`<${Empty} picture="search" title="Nothing matches">Loosen a filter, or <a href=${address("/maintenance/cleanup")}>show all</a>.<//>`
+                : html`<${Empty} picture="cleanup" title="Nothing to clean up">Runs of jobs with a target that do not complete appear here after the cutoff, by default 7 days.<//>`}
+        </section>
+      </div>
+    `;
+  };
+});

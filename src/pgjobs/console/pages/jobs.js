@@ -1,0 +1,156 @@
+// Registered jobs: who serves them, how much goes through, and putting them to rest.
+import { get, mayOperate, post, remove } from "../api.js";
+import { compact, duration, number } from "../format.js";
+import { resource } from "../live.js";
+import { confirm, show } from "../parts/dialogs.js";
+import { icon } from "../parts/icons.js";
+import { List } from "../parts/lists.js";
+import { Ago, Bones, Empty, Head, JobName, Json, Trouble } from "../parts/small.js";
+import { tag } from "../parts/tags.js";
+import { say } from "../parts/toasts.js";
+import { address, query, refine } from "../router.js";
+import { html, signal, view } from "../view.js";
+
+const rate = (job) => html`<span class="nowrap">${compact(job.completed_last_hour)}${job.failed_last_hour > 0 && html` <span class="bad">· ${compact(job.failed_last_hour)} failed</span>`}</span>`;
+const waits = (job, status, count) => html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
+
+const serving = (job) =>
+  job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
+
+const Details = (job) => html`
+  <dl class="facts">
+    <dt>Address</dt><dd class="mono">${job.full_name}</dd>
+    <dt>State</dt><dd>${tag(job.state)}</dd>
+    <dt>Registered</dt><dd><${Ago} at=${job.created_at} /></dd>
+    <dt>Attempts</dt><dd>${job.max_attempts}</dd>
+    <dt>Backoff</dt><dd>${duration(job.backoff_base_seconds)} up to ${duration(job.backoff_cap_seconds)}</dd>
+    <dt>Events</dt><dd>${job.events === "full" ? "every step" : "failures and operators"}</dd>
+  </dl>
+  <h3>Schema of the payload</h3>
+  ${Object.keys(job.schema ?? {}).length ? html`<${Json} value=${job.schema} label="Schema" />` : html`<p class="muted">Any JSON object.</p>`}
+`;
+
+const act = async (job, verb, reason, said, done) => {
+  await post(`jobs/${job.id}/${verb}`, { reason });
+  say("good", said);
+  done();
+};
+
+const pause = (job, done) =>
+  confirm({
+    title: "Pause the job?",
+    text: `Tasks of ${job.full_name} wait until it is resumed. What runs goes on.`,
+    verb: "Pause",
+    withReason: true,
+    act: (reason) => act(job, "pause", reason, "The job is paused", done),
+  });
+
+const resume = (job, done) =>
+  confirm({
+    title: "Resume the job?",
+    text: `Workers may claim tasks of ${job.full_name} again.`,
+    verb: "Resume",
+    act: (reason) => act(job, "resume", reason, "The job goes on", done),
+  });
+
+const unarchive = (job, done) =>
+  confirm({
+    title: "Take the job out of the archive?",
+    text: `${job.full_name} accepts and runs tasks again.`,
+    verb: "Unarchive",
+    act: async () => {
+      await post(`/api/jobs/${job.id}/unarchive`);
+      say("good", "The job is back");
+      done();
+    },
+  });
+
+const Deleting = view(() => {
+  const way = signal("archive");
+  const problem = signal(null);
+  return ({ job, done, close }) => {
+    const submit = async (event) => {
+      event.preventDefault();
+      try {
+        if (way.value === "archive") await post(`/api/jobs/${job.id}/archive`);
+        else await remove(`/api/jobs/${job.id}`);
+        say("good", way.value === "archive" ? "The job is archived" : "The job is deleted");
+        close();
+        done();
+      } catch (error) {
+        problem.value = error;
+      }
+    };
+    const choice = (value, name, about) => html`
+      <label class="choice">
+        <input type="radio" name="way" value=${value} checked=${way.value === value} onChange=${() => (way.value = value)} />
+        <span class="strong">${name}</span><small>${about}</small>
+      </label>
+    `;
+    return html`
+      <form class="stack" onSubmit=${submit}>
+        <p class="mono">${job.full_name}</p>
+        ${choice("archive", "Archive (recommended)", "Hidden from lists, takes and runs no tasks. Its history stays, and it can be taken out again.")}
+        ${choice("delete", "Delete permanently", "The job goes with all its tasks, attempts and clean-up work. There is no way back.")}
+        ${problem.value && html`<${Trouble} problem=${problem.value} />`}
+        <div class="foot">
+          <button class="button" type="button" onClick=${close}>Back</button>
+          <button class="button main ${way.value === "delete" ? "danger" : ""}" type="submit">${way.value === "archive" ? "Archive" : "Delete permanently"}</button>
+        </div>
+      </form>
+    `;
+  };
+});
+
+const actions = (job, done) => html`
+  <div class="row">
+    <button class="button bare icononly little" type="button" aria-label=${`Details of ${job.name}`} title="Details" data-open
+      onClick=${() => show("Job", () => Details(job), { wide: true })}>${icon("info")}</button>
+    ${mayOperate() &&
+    html`
+      ${job.state === "open" && html`<button class="button bare icononly little" type="button" aria-label=${`Pause ${job.name}`} title="Pause" onClick=${() => pause(job, done)}>${icon("pause")}</button>`}
+      ${job.state === "paused" && html`<button class="button bare icononly little" type="button" aria-label=${`Resume ${job.name}`} title="Resume" onClick=${() => resume(job, done)}>${icon("play")}</button>`}
+      ${job.state === "archived" && html`<button class="button bare icononly little" type="button" aria-label=${`Unarchive ${job.name}`} title="Unarchive" onClick=${() => unarchive(job, done)}>${icon("archive")}</button>`}
+      <button class="button bare icononly little" type="button" aria-label=${`Delete ${job.name}`} title="Archive or delete"
+        onClick=${() => show("Delete the job?", ({ close }) => html`<${Deleting} job=${job} done=${done} close=${close} />`)}>${icon("trash")}</button>
+    `}
+  </div>
+`;
+
+const columns = (done) => [
+  { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} />` },
+  { title: "State", width: "122px", cell: (job) => tag(job.state) },
+  { title: "Workers", width: "84px", kind: "number", cell: serving },
+  { title: "Waiting", width: "84px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
+  { title: "Running", roomy: true, width: "84px", kind: "number", cell: (job) => waits(job, "running", job.running) },
+  { title: "Done in 1 h", width: "126px", kind: "number", cell: rate },
+  { read: "Actions", width: "142px", kind: "end", cell: (job) => actions(job, done) },
+];
+
+const card = (done) => (job) => html`
+  <div class="row apart"><div class="grow"><${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} /></div>${tag(job.state)}</div>
+  <div class="row apart small">
+    <span class="muted">${serving(job)} workers · ${compact(job.waiting)} waiting · ${compact(job.running)} running</span>
+  </div>
+  <div class="row apart small"><span class="muted">Done in 1 h: ${rate(job)}</span>${actions(job, done)}</div>
+`;
+
+export const Jobs = view((_, leaving) => {
+  const withArchived = () => query.value.archived === "1";
+  const list = resource(leaving, (aborted) => get("jobs", { include_archived: withArchived(), limit: 200 }, aborted));
+  return () => html`
+    <${Head} title="Jobs" lead="Registered kinds of work.">
+      <label class="check"><input type="checkbox" checked=${withArchived()} onChange=${(event) => refine({ archived: event.target.checked ? "1" : null })} />Show archived</label>
+    <//>
+    <div class="stack">
+      ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
+      <section class="panel" aria-label="List of jobs">
+        ${!list.data.value
+          ? html`<${Bones} />`
+          : list.data.value.items.length
+            ? html`<${List} label="Jobs" rows=${list.data.value.items} idOf=${(job) => job.id} columns=${columns(list.reload)} card=${card(list.reload)} />`
+            : html`<${Empty} title="No jobs yet">A worker registers its jobs when it starts: <code>pgjobs worker myapp:jobs</code>.<//>`}
+      </section>
+    </div>
+  `;
+});

@@ -1,0 +1,66 @@
+// Providers: who answers which questions, what is kept and what is under way.
+import { get, mayOperate, post } from "../api.js";
+import { duration, number, shortId } from "../format.js";
+import { resource } from "../live.js";
+import { confirm } from "../parts/dialogs.js";
+import { List } from "../parts/lists.js";
+import { Bones, Empty, Head, JobName, Trouble } from "../parts/small.js";
+import { tag } from "../parts/tags.js";
+import { say } from "../parts/toasts.js";
+import { html, view } from "../view.js";
+
+const invalidate = (provider, done) =>
+  confirm({
+    title: "Invalidate the answers?",
+    text: `${number(provider.cached)} kept answers of ${provider.full_name} are forgotten; the next reader asks the provider again.`,
+    verb: "Invalidate",
+    danger: true,
+    act: async () => {
+      const { forgotten } = await post(`providers/${provider.id}/invalidate`);
+      say("good", `${number(forgotten)} answers forgotten`);
+      done();
+    },
+  });
+
+const served = (provider) => html`
+  <span class="stack close">
+    <span class="clip">${provider.worker_name ?? shortId(provider.worker_id)}</span>
+    <span class="muted small">heard of ${duration(Math.round(provider.heartbeat_age_seconds))} ago</span>
+  </span>
+`;
+const state = (provider) => tag(provider.is_alive ? "alive" : "silent");
+const forget = (provider, done) =>
+  mayOperate() && html`<button class="button little" type="button" onClick=${() => invalidate(provider, done)} aria-label=${`Invalidate ${provider.name}`}>Invalidate</button>`;
+
+const columns = (done) => [
+  { title: "Provider", cell: (provider) => html`<${JobName} job=${provider.full_name} />` },
+  { title: "State", width: "108px", cell: state },
+  { title: "Answered by", width: "22%", cell: served },
+  { title: "Media type", roomy: true, width: "18%", cell: (provider) => html`<span class="clip small mono">${provider.content_type}</span>` },
+  { title: "Kept", width: "80px", kind: "number", cell: (provider) => number(provider.cached) },
+  { title: "Asked now", roomy: true, width: "100px", kind: "number", cell: (provider) => number(provider.in_flight) },
+  { read: "Actions", width: "124px", kind: "end", cell: (provider) => forget(provider, done) },
+];
+
+const card = (done) => (provider) => html`
+  <div class="row apart"><div class="grow"><${JobName} job=${provider.full_name} /></div>${state(provider)}</div>
+  ${served(provider)}
+  <div class="row apart small"><span class="muted">${number(provider.cached)} kept · ${number(provider.in_flight)} asked now</span>${forget(provider, done)}</div>
+`;
+
+export const Providers = view((_, leaving) => {
+  const list = resource(leaving, (aborted) => get("providers/status", { limit: 200 }, aborted));
+  return () => html`
+    <${Head} title="Providers" lead="Who answers questions on demand."><//>
+    <div class="stack">
+      ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
+      <section class="panel" aria-label="List of providers">
+        ${!list.data.value
+          ? html`<${Bones} />`
+          : list.data.value.items.length
+            ? html`<${List} label="Providers" rows=${list.data.value.items} idOf=${(provider) => provider.id} columns=${columns(list.reload)} card=${card(list.reload)} />`
+            : html`<${Empty} picture="providers" title="No providers">A client registers one: <code>manager.register_provider(…)</code>.<//>`}
+      </section>
+    </div>
+  `;
+});

@@ -1,0 +1,41 @@
+// Signing in with a token; the server answers with a cookie that no script can read.
+import { signIn } from "../api.js";
+import { Brand } from "../parts/layout.js";
+import { Trouble } from "../parts/small.js";
+import { html, signal, view } from "../view.js";
+
+export const SignIn = view(() => {
+  const token = signal("");
+  const problem = signal(null);
+  const isBusy = signal(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      await signIn(token.value.trim());
+    } catch (error) {
+      problem.value = error;
+    }
+    isBusy.value = false;
+  };
+  return () => html`
+    <main class="signin">
+      <form class="panel" onSubmit=${submit}>
+        <div class="inside stack">
+          <${Brand} />
+          <h1>Sign in</h1>
+          <label class="field">
+            <span>Token</span>
+            <input class="input" type="password" autocomplete="off" required autofocus value=${token.value} onInput=${(event) => (token.value = event.target.value)} />
+          </label>
+          ${problem.value && html`<${Trouble} problem=${problem.value} />`}
+          <button class="button main" type="submit" disabled=${isBusy.value}>Sign in</button>
+          <p class="muted small">
+            <code>pgjobs token create NAME --superuser</code> makes a token that may operate; without <code>--superuser</code> it may look.
+          </p>
+        </div>
+      </form>
+    </main>
+  `;
+});

@@ -1,0 +1,178 @@
+// One task: how it stands, why it waits, what happened, and what can be done.
+import { get, mayOperate } from "../api.js";
+import { date, duration, number, shortId } from "../format.js";
+import { bindKeys } from "../keys.js";
+import { resource } from "../live.js";
+import { icon } from "../parts/icons.js";
+import { Advice, Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Took, Trouble, share } from "../parts/small.js";
+import { tag, taskTag, tone } from "../parts/tags.js";
+import { cancelOne, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
+import { address } from "../router.js";
+import { html, view } from "../view.js";
+
+const isOpenStatus = (task) => !["completed", "failed", "cancelled"].includes(task.status);
+
+const Actions = (task, done) => {
+  const isHeld = ["claimed", "running"].includes(task.status);
+  const may = (verb) => task.allows.includes(verb);
+  return html`
+    ${may("retry") && html`<button class="button main" type="button" onClick=${() => retryOne(task.id, done)}>${icon("retry")}Retry</button>`}
+    ${may("unignore") && html`<button class="button" type="button" onClick=${() => unignoreOne(task.id, done)}>${icon("eye")}Unignore</button>`}
+    ${may("ignore") && html`<button class="button" type="button" onClick=${() => ignoreOne(task.id, done)}>${icon("hidden")}Ignore</button>`}
+    ${may("cancel") && html`<button class="button danger" type="button" onClick=${() => cancelOne(task.id, isHeld, done)}>${icon("stop")}${isHeld ? "Ask to stop" : "Cancel"}</button>`}
+  `;
+};
+
+const Why = ({ of }) => {
+  const items = of.data.value?.items;
+  if (of.problem.value && !items) return html`<${Trouble} problem=${of.problem.value} retry=${of.reload} />`;
+  if (!items) return html`<${Bones} rows=${3} />`;
+  const reason = items.find((check) => !check.is_ok);
+  return html`
+    <div class="stack">
+      <div class="notice ${reason ? "warn" : "info"}" data-why>
+        ${icon(reason ? "block" : "info")}
+        <div class="grow strong">${reason ? reason.answer : "Nothing stands in its way: the next free worker takes it."}</div>
+      </div>
+      ${reason?.advice && html`<div class="stack close"><h3>What would change it</h3><${Advice} text=${reason.advice} /></div>`}
+      <ul class="checks">
+        ${items.map(
+          (check) => html`
+            <li key=${check.checked} class=${check.is_ok ? "" : "no"}>
+              ${icon(check.is_ok ? "check" : "block")}<span>${check.answer}<span class="only-read">${check.is_ok ? " (fine)" : " (in its way)"}</span></span>
+            </li>
+          `,
+        )}
+      </ul>
+    </div>
+  `;
+};
+
+export const Progress = ({ progress }) => {
+  if (progress === null || progress === undefined) return html`<p class="muted">Its worker has not reported progress.</p>`;
+  const part = share(progress);
+  const text = typeof progress === "object" ? (progress.message ?? progress.note ?? progress.step) : null;
+  return html`
+    <div class="stack close">
+      ${part !== null && html`<div class="row apart"><span class="strong">${Math.round(part * 100)} %</span>${text && html`<span class="muted clip">${text}</span>`}</div><${Meter} share=${part} label="Progress" />`}
+      ${part === null && html`<${Json} value=${progress} label="Progress" />`}
+    </div>
+  `;
+};
+
+function steps(task) {
+  const known = [
+    [task.created_at, "Submitted", task.submitter && `by ${task.submitter}`, ""],
+    [task.claimed_at, `Claimed, attempt ${task.attempt}`, task.worker_id ? `by worker ${shortId(task.worker_id)}` : task.holder && `by ${task.holder}`, "info"],
+    [task.started_at, "Started", null, "info"],
+    [task.cancel_requested_at, "Asked to stop", task.reason, "warn"],
+    [task.ended_at, task.status[0].toUpperCase() + task.status.slice(1), task.status === "cancelled" ? task.reason : task.started_at && `after ${duration((Date.parse(task.ended_at) - Date.parse(task.started_at)) / 1000)}`, tone(task.status)],
+  ].filter(([at]) => at);
+  if (task.due_at && isOpenStatus(task) && Date.parse(task.due_at) > Date.parse(task.created_at) + 1000)
+    known.push([task.due_at, Date.parse(task.due_at) > Date.now() ? "Due" : "Came due", null, "warn"]);
+  if (task.status === "ignored") known.push([null, "Put aside", task.reason, "warn"]);
+  return html`
+    <ol class="steps">
+      ${known.map(
+        ([at, what, more, look]) => html`
+          <li class=${look}><span class="strong">${what}</span><span class="muted small">${at && html`<${Ago} at=${at} /> · ${date(at)}`}${more && html`${at && " · "}${more}`}</span></li>
+        `,
+      )}
+    </ol>
+  `;
+}
+
+const Attempts = ({ items }) => {
+  if (!items) return html`<${Bones} rows=${2} />`;
+  if (!items.length) return html`<p class="muted">No attempt has ended yet.</p>`;
+  return html`
+    <ol class="steps">
+      ${[...items].reverse().map(
+        (attempt) => html`
+          <li class=${tone(attempt.status)}>
+            <span class="row wrap"><span class="strong">Attempt ${attempt.attempt}</span>${tag(attempt.status)}${attempt.error_kind && html`<span class="chip">${attempt.error_kind}</span>`}</span>
+            <span class="muted small"><${Ago} at=${attempt.ended_at} /> · took <${Took} from=${attempt.started_at ?? attempt.claimed_at} to=${attempt.ended_at} />${attempt.worker_id && html` · worker <span class="mono">${shortId(attempt.worker_id)}</span>`}</span>
+            ${(attempt.error ?? attempt.reason) && html`<pre tabindex="0"><code>${attempt.error ?? attempt.reason}</code></pre>`}
+          </li>
+        `,
+      )}
+    </ol>
+  `;
+};
+
+const Events = ({ items }) => {
+  if (!items) return html`<${Bones} rows=${3} />`;
+  if (!items.length) return html`<p class="muted">None kept. Jobs registered with <code>events => 'full'</code> record every step, others only failures and what operators do.</p>`;
+  return html`
+    <ol class="steps" aria-live="polite">
+      ${[...items].reverse().map(
+        (event) => html`
+          <li key=${event.at + event.kind} class=${tone(event.status ?? event.kind)}>
+            <span class="strong">${event.kind.replaceAll("_", " ")}</span>
+            <span class="muted small"><${Ago} at=${event.at} />${event.actor && html` · by ${event.actor}`}${event.worker_id && html` · worker <span class="mono">${shortId(event.worker_id)}</span>`}</span>
+            ${event.message && html`<span class="small">${event.message}</span>`}
+          </li>
+        `,
+      )}
+    </ol>
+  `;
+};
+
+const Facts = (task) => html`
+  <dl class="facts">
+    <dt>Id</dt><dd class="row"><span class="mono grow">${task.id}</span><${Copy} text=${task.id} what="id" /></dd>
+    <dt>Job</dt><dd><a href=${address("/tasks", { job: task.job })}>${task.job}</a></dd>
+    <dt>Room</dt><dd><a href=${address("/tasks", { room: task.room })}>${task.room}</a></dd>
+    ${task.owner && html`<dt>Owner</dt><dd><a href=${address("/tasks", { owner: task.owner })}>${task.owner}</a></dd>`}
+    ${task.project && html`<dt>Project</dt><dd>${task.project}</dd>`}
+    <dt>Priority</dt><dd>${task.priority}</dd>
+    <dt>Attempts</dt><dd>${task.attempt} of ${task.max_attempts}</dd>
+    ${task.queue_position && html`<dt>Place in line</dt><dd>${number(task.queue_position)}</dd>`}
+    ${task.worker_id && html`<dt>Worker</dt><dd class="mono">${task.worker_id}</dd>`}
+    ${task.until && html`<dt>Lease until</dt><dd>${date(task.until)}</dd>`}
+    ${task.idempotency_key && html`<dt>Key</dt><dd class="mono">${task.idempotency_key}</dd>`}
+    ${task.tags?.length > 0 && html`<dt>Tags</dt><dd class="row wrap">${task.tags.map((name) => html`<span class="chip">${name}</span>`)}</dd>`}
+  </dl>
+`;
+
+export const Task = view((given, leaving) => {
+  const { id } = given.peek();
+  const isMine = (event) => event.task_id === id;
+  const task = resource(leaving, (aborted) => get(`tasks/${id}/details`, {}, aborted), isMine);
+  const attempts = resource(leaving, (aborted) => get(`tasks/${id}/attempts`, {}, aborted), isMine);
+  const events = resource(leaving, (aborted) => get(`tasks/${id}/events`, {}, aborted), isMine);
+  const why = resource(leaving, (aborted) => get(`tasks/${id}/why`, {}, aborted));
+  const reload = () => [task, attempts, events, why].forEach((part) => part.reload());
+  bindKeys(leaving, { r: () => task.data.peek()?.allows.includes("retry") && mayOperate() && retryOne(id, reload) });
+
+  return () => {
+    const now = task.data.value;
+    if (!now && task.problem.value)
+      return task.problem.value.status === 404 || task.problem.value.status === 422
+        ? html`<${Empty} picture="search" title="There is no such task">It may have been deleted by retention. <a href=${address("/tasks")}>Back to the tasks</a><//>`
+        : html`<${Trouble} problem=${task.problem.value} retry=${task.reload} />`;
+    if (!now) return html`<${Bones} rows=${8} />`;
+    return html`
+      <p class="small"><a href=${address("/tasks")}>Tasks</a> <span class="muted">/ ${shortId(id)}</span></p>
+      <${Head} title=${html`${now.job.split(":").slice(2).join(":")} ${taskTag(now)}`} lead=${html`in ${now.room}, submitted <${Ago} at=${now.created_at} />`}>
+        ${mayOperate() && Actions(now, reload)}
+      <//>
+      ${task.problem.value && html`<${Trouble} problem=${task.problem.value} retry=${reload} />`}
+      <div class="two">
+        <div class="stack">
+          ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="strong">${now.error_kind ? `${now.error_kind} error` : "Last error"}</div>${now.error}</div></div>`}
+          ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} /><//>`}
+          ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
+          <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
+          ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}
+          <${Panel} title="Attempts"><${Attempts} items=${attempts.data.value?.items} /><//>
+        </div>
+        <div class="stack">
+          <${Panel} title="Timeline">${steps(now)}<//>
+          <${Panel} title="About">${Facts(now)}<//>
+          <${Panel} title="Events"><${Events} items=${events.data.value?.items} /><//>
+        </div>
+      </div>
+    `;
+  };
+});

@@ -1,0 +1,244 @@
+// Tasks: filtered by the address, acted on one by one or together.
+import { get, mayOperate } from "../api.js";
+import { total } from "../format.js";
+import { bindKeys } from "../keys.js";
+import { resource } from "../live.js";
+import { bulk } from "../parts/bulk.js";
+import { icon } from "../parts/icons.js";
+import { List } from "../parts/lists.js";
+import { Ago, Bones, Empty, Head, Meter, Took, Trouble, share } from "../parts/small.js";
+import { taskTag } from "../parts/tags.js";
+import { retryOne } from "../parts/taskactions.js";
+import { address, query, refine } from "../router.js";
+import { html, signal, view } from "../view.js";
+
+const STATUSES = ["", "pending", "running", "completed", "failed", "cancelled", "ignored"];
+const SPANS = [["", "any time"], ["1", "last hour"], ["24", "last day"], ["168", "last 7 days"]];
+const PAGE = 50;
+
+export const filterOf = ({ status, job, room, owner, text, hours }) => ({
+  status,
+  job,
+  room,
+  owner,
+  text,
+  since: hours ? new Date(Math.floor(Date.now() / 60000) * 60000 - hours * 3600000).toISOString() : undefined,
+});
+const isFiltered = () => Object.values(filterOf(query.value)).some(Boolean);
+
+// Typing in a field changes the address when the typing rests.
+const Field = view((given, leaving) => {
+  const typed = signal(null);
+  let timer = null;
+  leaving(() => clearTimeout(timer));
+  const settle = (name) => {
+    clearTimeout(timer);
+    if (typed.peek() === null) return;
+    refine({ [name]: typed.peek().trim() });
+    typed.value = null;
+  };
+  return ({ name, label, kind = "text", hint, list, full }) => html`
+    <label class="field ${full ? "full" : ""}">
+      <span>${label}</span>
+      <input class="input" type=${kind} list=${list} placeholder=${hint} value=${typed.value ?? query.value[name] ?? ""} autocomplete="off" spellcheck=${false}
+        onInput=${(event) => {
+          typed.value = event.target.value;
+          clearTimeout(timer);
+          timer = setTimeout(() => settle(name), 350);
+        }}
+        onChange=${() => settle(name)} />
+    </label>
+  `;
+});
+
+const Filters = ({ jobs }) => html`
+  <div class="stack">
+    <div class="filters">
+      <${Field} name="text" label="Search" kind="search" hint="Id, error, key, tag… ( / )" full />
+      <${Field} name="job" label="Job" hint="room:category:name" list="known-jobs" />
+      <${Field} name="room" label="Room" hint="any" />
+      <${Field} name="owner" label="Owner" hint="any" />
+      <label class="field">
+        <span>Submitted</span>
+        <select class="input" value=${query.value.hours ?? ""} onChange=${(event) => refine({ hours: event.target.value })}>
+          ${SPANS.map(([value, name]) => html`<option value=${value}>${name}</option>`)}
+        </select>
+      </label>
+      <datalist id="known-jobs">${(jobs ?? []).map((job) => html`<option value=${job.full_name}></option>`)}</datalist>
+    </div>
+    <div class="row wrap apart">
+      <div class="tabs" role="group" aria-label="Status">
+        ${STATUSES.map(
+          (status) => html`
+            <button type="button" aria-pressed=${(query.value.status ?? "") === status} onClick=${() => refine({ status })}>
+              ${{ "": "All", pending: "Waiting" }[status] ?? status[0].toUpperCase() + status.slice(1)}
+            </button>
+          `,
+        )}
+      </div>
+      ${isFiltered() && html`<a class="small" href=${address("/tasks")}>Clear filters</a>`}
+    </div>
+  </div>
+`;
+
+// An error or a reason, else how far it is or when it is due.
+function happens(task) {
+  if (said(task)) return html`<span class="clip ${task.error ? "bad" : "muted"}" title=${said(task)}>${said(task)}</span>`;
+  const part = share(task.progress);
+  if (part !== null) return html`<span class="row"><span class="small-progress"><${Meter} share=${part} label="Progress" /></span><span class="muted small">${Math.round(part * 100)} %</span></span>`;
+  if (task.phase === "scheduled") return html`<span class="muted">due <${Ago} at=${task.due_at} /></span>`;
+  return html`<span class="muted">—</span>`;
+}
+
+const said = (task) => task.error ?? task.reason;
+
+function columns(chosen, toggle, toggleAll, all) {
+  const choosing = {
+    width: "46px",
+    head: html`<input type="checkbox" aria-label="Choose all shown" checked=${all.length > 0 && all.every((task) => chosen.has(task.id))} onChange=${toggleAll} />`,
+    cell: (task) => html`<input type="checkbox" aria-label=${`Choose task ${task.id}`} checked=${chosen.has(task.id)} onChange=${() => toggle(task.id)} />`,
+  };
+  return [
+    ...(mayOperate() ? [choosing] : []),
+    { title: "Status", width: "128px", cell: taskTag },
+    {
+      title: "Job",
+      width: "24%",
+      cell: (task) => {
+        const name = task.job.split(":").slice(2).join(":");
+        return html`
+          <span class="stack close" title=${task.job}>
+            <a class="name clip" data-open href=${address(`/tasks/${task.id}`)}>${name}</a>
+            <span class="muted small clip">${task.room} · <span class="mono">${task.id.slice(-8)}</span></span>
+          </span>
+        `;
+      },
+    },
+    { title: "What happens", cell: happens },
+    { title: "Attempt", roomy: true, width: "84px", kind: "number", cell: (task) => `${task.attempt} / ${task.max_attempts}` },
+    { title: "Took", roomy: true, width: "96px", kind: "number", cell: (task) => html`<${Took} from=${task.started_at} to=${task.ended_at} />` },
+    { title: "Submitted", width: "128px", kind: "number", cell: (task) => html`<${Ago} at=${task.created_at} />` },
+  ];
+}
+
+const card = (chosen, toggle) => (task) => html`
+  <div class="row apart">
+    <div class="row grow">
+      ${mayOperate() && html`<input type="checkbox" aria-label=${`Choose task ${task.id}`} checked=${chosen.has(task.id)} onChange=${() => toggle(task.id)} />`}
+      <a class="name clip" data-open href=${address(`/tasks/${task.id}`)}>${task.job.split(":").slice(2).join(":")}</a>
+    </div>
+    ${taskTag(task)}
+  </div>
+  ${said(task) && html`<span class="clip small ${task.error ? "bad" : "muted"}">${said(task)}</span>`}
+  <div class="row apart muted small">
+    <span class="clip">${task.room} · <span class="mono">${task.id.slice(-8)}</span></span>
+    <${Ago} at=${task.created_at} />
+  </div>
+`;
+
+// While rows are chosen the list keeps its order: known rows change in place, new ones wait.
+function merged(shown, answer, isHeld) {
+  if (!isHeld || !shown) return answer;
+  const now = new Map(answer.items.map((task) => [task.id, task]));
+  return { ...shown, items: shown.items.map((task) => now.get(task.id) ?? task) };
+}
+
+export const Tasks = view((_, leaving) => {
+  const chosen = signal(new Set());
+  const further = signal(null); // Pages after the first.
+  const isFetching = signal(false);
+  let shown = null;
+  let shownFor = null;
+
+  const list = resource(leaving, async (aborted) => {
+    const filter = filterOf(query.value);
+    const key = JSON.stringify(filter);
+    const answer = await get("tasks", { ...filter, limit: PAGE }, aborted);
+    if (key !== shownFor) {
+      further.value = null;
+      chosen.value = new Set();
+    }
+    shown = merged(key === shownFor ? shown : null, answer, chosen.peek().size > 0);
+    shownFor = key;
+    return shown;
+  });
+  const counted = resource(leaving, (aborted) => get("tasks/count", filterOf(query.value), aborted));
+  const jobs = resource(leaving, (aborted) => get("jobs", { limit: 200 }, aborted), () => false);
+
+  const items = () => [...(list.data.value?.items ?? []), ...(further.value?.items ?? [])];
+  const next = () => (further.value ? further.value.next : list.data.value?.next);
+  const toggle = (id) => {
+    const now = new Set(chosen.peek());
+    now.delete(id) || now.add(id);
+    chosen.value = now;
+  };
+  const toggleAll = () => {
+    const ids = items().map((task) => task.id);
+    chosen.value = ids.every((id) => chosen.peek().has(id)) ? new Set() : new Set(ids);
+  };
+  const more = async () => {
+    isFetching.value = true;
+    try {
+      const answer = await get("tasks", { ...filterOf(query.peek()), before: next(), limit: PAGE });
+      further.value = { items: [...(further.peek()?.items ?? []), ...answer.items], next: answer.next };
+    } finally {
+      isFetching.value = false;
+    }
+  };
+  const act = (verb, isAll) =>
+    bulk({ verb, ids: isAll ? null : [...chosen.peek()], filter: isAll ? filterOf(query.peek()) : null, counted: counted.data.peek() }, () => {
+      chosen.value = new Set();
+      list.reload();
+      counted.reload();
+    });
+  bindKeys(leaving, {
+    r: (id) => id && mayOperate() && retryOne(id, list.reload),
+    x: (id) => id && mayOperate() && toggle(id),
+  });
+
+  return () => html`
+    <${Head} title="Tasks" lead=${html`<span aria-live="polite">${total(counted.problem.value ? null : counted.data.value)} ${isFiltered() ? "match" : "in all"}</span>`}><//>
+    <div class="stack">
+      <${Filters} jobs=${jobs.data.value?.items} />
+      ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
+      <section class="panel" aria-label="List of tasks">
+        ${!list.data.value
+          ? html`<${Bones} rows=${9} />`
+          : items().length
+            ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isChosen=${(task) => chosen.value.has(task.id)} columns=${columns(chosen.value, toggle, toggleAll, items())} card=${card(chosen.value, toggle)} />`
+            : nothing(next())}
+        ${next() &&
+        html`
+          <div class="more">
+            ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
+            <button class="button" type="button" disabled=${isFetching.value} onClick=${more}>${items().length ? "Show more" : "Search further back"}</button>
+          </div>
+        `}
+      </section>
+      ${chosen.value.size > 0 && Acting(chosen.value.size, counted.data.value, act, () => (chosen.value = new Set()))}
+    </div>
+  `;
+});
+
+const nothing = (next) =>
+  isFiltered()
+    ? html`<${Empty} picture="search" title=${next ? "Nothing so far" : "No task matches"}>Loosen a filter, or <a href=${address("/tasks")}>clear them all</a>.<//>`
+    : html`<${Empty} title="No tasks yet">Submit one: <code>pgjobs enqueue room:category:name '{}'</code>, or <code>queue.submit_task(…)</code> in Python.<//>`;
+
+const Acting = (count, counted, act, clear) => html`
+  <div class="acting" role="region" aria-label="Actions on chosen tasks">
+    <span class="strong">${count} chosen</span>
+    <button class="button little" type="button" onClick=${() => act("retry")}>${icon("retry")}Retry</button>
+    <button class="button little" type="button" onClick=${() => act("ignore")}>${icon("hidden")}Ignore</button>
+    <button class="button little danger" type="button" onClick=${() => act("cancel")}>${icon("stop")}Cancel</button>
+    <button class="button bare little" type="button" onClick=${clear}>Choose none</button>
+    <span class="grow"></span>
+    ${isFiltered() && counted?.total > count &&
+    html`
+      <span class="muted small">or all ${total(counted)} that match:</span>
+      <button class="button little" type="button" onClick=${() => act("retry", true)}>Retry all</button>
+      <button class="button little" type="button" onClick=${() => act("ignore", true)}>Ignore all</button>
+      <button class="button little danger" type="button" onClick=${() => act("cancel", true)}>Cancel all</button>
+    `}
+  </div>
+`;

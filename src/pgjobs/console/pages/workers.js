@@ -1,0 +1,86 @@
+// Workers: when they were last heard of, what they serve and what they work on.
+import { get, mayOperate, remove } from "../api.js";
+import { plural, shortId } from "../format.js";
+import { resource } from "../live.js";
+import { confirm } from "../parts/dialogs.js";
+import { List } from "../parts/lists.js";
+import { Ago, Bones, Empty, Head, TaskLink, Took, Trouble } from "../parts/small.js";
+import { tag } from "../parts/tags.js";
+import { say } from "../parts/toasts.js";
+import { address } from "../router.js";
+import { html, view } from "../view.js";
+
+const SHOWN = 4;
+
+const retire = (worker, done) =>
+  confirm({
+    title: "Retire the worker?",
+    text: `${worker.name ?? shortId(worker.id)} is taken away. What it holds goes back into line, or fails where no attempt is left; its providers go with it.`,
+    verb: "Retire",
+    danger: true,
+    act: async () => {
+      await remove(`workers/${worker.id}`);
+      say("good", "The worker is retired");
+      done();
+    },
+  });
+
+const state = (worker) => tag(worker.is_alive ? "alive" : "silent");
+const name = (worker) => html`
+  <span class="stack close">
+    <span class="name clip">${worker.name ?? "unnamed"}</span>
+    <span class="muted small mono clip" title=${worker.id}>${shortId(worker.id)}</span>
+  </span>
+`;
+const serves = (worker) => html`
+  <span class="row wrap">
+    ${worker.jobs.slice(0, SHOWN).map((job) => html`<a class="chip clip" href=${address("/tasks", { job })} title=${job}>${job.split(":").slice(2).join(":")}</a>`)}
+    ${worker.job_count > SHOWN && html`<span class="muted small">and ${worker.job_count - SHOWN} more</span>`}
+    ${worker.job_count === 0 && html`<span class="muted">nothing</span>`}
+  </span>
+`;
+const works = (worker) =>
+  worker.task_count === 0
+    ? html`<span class="muted">idle</span>`
+    : html`
+        <ul class="stack close">
+          ${worker.tasks.slice(0, SHOWN).map((task) => html`<li class="row small"><${TaskLink} id=${task.id} /><span class="clip">${task.job.split(":").slice(2).join(":")}</span><span class="muted"><${Took} from=${task.claimed_at} /></span></li>`)}
+          ${worker.task_count > SHOWN && html`<li class="muted small">and ${worker.task_count - SHOWN} more</li>`}
+        </ul>
+      `;
+const leave = (worker, done) =>
+  mayOperate() && html`<button class="button little danger" type="button" onClick=${() => retire(worker, done)} aria-label=${`Retire ${worker.name ?? shortId(worker.id)}`}>Retire</button>`;
+
+const columns = (done) => [
+  { title: "Worker", width: "20%", cell: name },
+  { title: "State", width: "108px", cell: state },
+  { title: "Heartbeat", width: "116px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
+  { title: "Serves", roomy: true, cell: serves },
+  { title: "Works on", width: "30%", cell: works },
+  { read: "Actions", width: "104px", kind: "end", cell: (worker) => leave(worker, done) },
+];
+
+const card = (done) => (worker) => html`
+  <div class="row apart"><div class="grow">${name(worker)}</div>${state(worker)}</div>
+  ${serves(worker)}
+  ${works(worker)}
+  <div class="row apart small"><span class="muted">heard of <${Ago} at=${worker.last_heartbeat} /></span>${leave(worker, done)}</div>
+`;
+
+export const Workers = view((_, leaving) => {
+  const list = resource(leaving, (aborted) => get("workers/status", { limit: 200 }, aborted));
+  const silent = () => (list.data.value?.items ?? []).filter((worker) => !worker.is_alive).length;
+  return () => html`
+    <${Head} title="Workers" lead=${list.data.value ? `${plural(list.data.value.items.length - silent(), "worker")} alive${silent() ? `, ${silent()} silent` : ""}` : "Who runs tasks."}><//>
+    <div class="stack">
+      ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
+      <section class="panel" aria-label="List of workers">
+        ${!list.data.value
+          ? html`<${Bones} />`
+          : list.data.value.items.length
+            ? html`<${List} label="Workers" rows=${list.data.value.items} idOf=${(worker) => worker.id} columns=${columns(list.reload)} card=${card(list.reload)} />`
+            : html`<${Empty} picture="workers" title="No workers">Tasks wait until one comes: <code>pgjobs worker myapp:jobs</code>.<//>`}
+      </section>
+    </div>
+  `;
+});

@@ -1,0 +1,99 @@
+// Charts over time, drawn by uPlot in the colours of the theme.
+import { html, view } from "../view.js";
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+// series: {label, tone, fill}; data: [seconds, …values per series].
+export const Chart = view((given, leaving) => {
+  let plot = null;
+  let element = null;
+  let library = null;
+  let isGone = false;
+
+  const size = () => ({ width: element.clientWidth, height: element.clientHeight });
+
+  function build() {
+    plot?.destroy();
+    const { series, data, say, label } = given.peek();
+    const axis = {
+      stroke: colour("muted"),
+      font: "12px system-ui, sans-serif",
+      grid: { stroke: colour("line"), width: 1 },
+      ticks: { show: false },
+    };
+    plot = new library(
+      {
+        ...size(),
+        padding: [10, 8, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { size: 7 } },
+        scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.12, say.least ?? 1)] } },
+        axes: [
+          { ...axis, grid: { show: false }, space: 70, size: 28, values: (_, ticks) => ticks.map(hours) },
+          { ...axis, size: 58, values: (_, ticks) => ticks.map(say.axis) },
+        ],
+        series: [
+          {},
+          ...series.map((line) => ({
+            label: line.label,
+            stroke: colour(line.tone),
+            width: 2,
+            fill: line.fill ? `${colour(line.tone)}1f` : undefined,
+            points: { show: false },
+            spanGaps: true,
+          })),
+        ],
+        hooks: { setCursor: [tell] },
+      },
+      data,
+      element,
+    );
+    plot.root.setAttribute("role", "img");
+    plot.root.setAttribute("aria-label", label);
+  }
+
+  function tell(shown) {
+    const { series, say, onPoint } = given.peek();
+    const place = shown.cursor.idx;
+    if (!onPoint) return;
+    if (place === null || place === undefined) return onPoint(null);
+    onPoint(
+      `${hours(shown.data[0][place])} · ` +
+        series.map((line, n) => `${say.value(shown.data[n + 1][place])} ${line.label}`).join(" · "),
+    );
+  }
+
+  const hours = (seconds) =>
+    new Date(seconds * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+  const resized = new ResizeObserver(() => plot && element && plot.setSize(size()));
+  const themed = () => plot && build();
+  addEventListener("themechange", themed);
+  leaving(() => {
+    isGone = true;
+    removeEventListener("themechange", themed);
+    resized.disconnect();
+    plot?.destroy();
+  });
+
+  const mount = async (node) => {
+    if (!node || element) return;
+    element = node;
+    library = (await import("../vendor/uplot.js")).default;
+    if (isGone) return;
+    build();
+    resized.observe(element);
+  };
+
+  return ({ data }) => {
+    if (plot) plot.setData(data);
+    return html`<div class="chart" ref=${mount}></div>`;
+  };
+});
+
+export const Legend = ({ series, children }) => html`
+  <div class="legend">
+    ${series.map((line) => html`<span key=${line.label}><i class=${line.tone}></i>${line.label}</span>`)}
+    ${children && html`<span>${children}</span>`}
+  </div>
+`;

@@ -1,0 +1,87 @@
+// Dialogs: in the middle on a desk, a drawer from below on a phone. The browser keeps the focus inside.
+import { html, signal, view } from "../view.js";
+import { icon } from "./icons.js";
+
+const open = signal(null);
+
+// Shows what `draw({close})` draws until it is closed.
+export function show(title, draw, options = {}) {
+  open.value = { title, draw, ...options };
+}
+
+export function close() {
+  open.value = null;
+}
+
+export const isOpen = () => open.peek() !== null;
+
+export const Dialogs = view(() => () => open.value && html`<${Dialog} key=${open.value.title} ...${open.value} />`);
+
+const Dialog = view(() => {
+  const mount = (element) => {
+    if (element && !element.open) element.showModal();
+  };
+  const outside = (event) => {
+    if (event.target === event.currentTarget) close();
+  };
+  return ({ title, draw, wide, drawer }) => html`
+    <dialog
+      ref=${mount}
+      class="${wide ? "wide" : ""} ${drawer ? "drawer" : ""}"
+      aria-labelledby="dialog-title"
+      onClose=${close}
+      onClick=${outside}
+    >
+      <div class="sheet">
+        <div class="row apart">
+          <h2 id="dialog-title">${title}</h2>
+          <button class="button bare icononly little" type="button" aria-label="Close" onClick=${close}>${icon("close")}</button>
+        </div>
+        ${draw({ close })}
+      </div>
+    </dialog>
+  `;
+});
+
+// Asks before doing, with an optional reason. What is refused stays in the dialog.
+export function confirm({ title, text, verb, danger, withReason, act, note }) {
+  show(title, ({ close }) => html`<${Question} ...${{ text, verb, danger, withReason, act, note, close }} />`);
+}
+
+const Question = view(() => {
+  const reason = signal("");
+  const problem = signal(null);
+  const isBusy = signal(false);
+  return ({ text, verb, danger, withReason, act, note, close }) => {
+    const submit = async (event) => {
+      event.preventDefault();
+      isBusy.value = true;
+      problem.value = null;
+      try {
+        await act(reason.value.trim() || null);
+        close();
+      } catch (error) {
+        problem.value = error;
+      }
+      isBusy.value = false;
+    };
+    return html`
+      <form class="stack" onSubmit=${submit}>
+        <p>${text}</p>
+        ${note}
+        ${withReason &&
+        html`
+          <label class="field">
+            <span>Reason (optional, kept with the task)</span>
+            <textarea class="input" maxlength="200" value=${reason.value} onInput=${(event) => (reason.value = event.target.value)}></textarea>
+          </label>
+        `}
+        ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+        <div class="foot">
+          <button class="button" type="button" onClick=${close}>Back</button>
+          <button class="button main ${danger ? "danger" : ""}" type="submit" disabled=${isBusy.value}>${verb}</button>
+        </div>
+      </form>
+    `;
+  };
+});

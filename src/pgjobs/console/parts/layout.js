@@ -1,0 +1,88 @@
+// The frame around every page.
+import { session, signOut } from "../api.js";
+import { showKeys } from "../keys.js";
+import { address, path } from "../router.js";
+import { html, media, signal, view } from "../view.js";
+import { Dialogs, close, show } from "./dialogs.js";
+import { icon } from "./icons.js";
+import { Toasts } from "./toasts.js";
+
+const PAGES = [
+  { to: "/", name: "Overview", picture: "overview" },
+  { to: "/tasks", name: "Tasks", picture: "tasks" },
+  { to: "/jobs", name: "Jobs", picture: "jobs" },
+  { to: "/workers", name: "Workers", picture: "workers" },
+  { to: "/providers", name: "Providers", picture: "providers" },
+  { group: "Maintenance" },
+  { to: "/maintenance/cleanup", name: "Incomplete cleanup", brief: "Cleanup", picture: "cleanup" },
+  { to: "/database", name: "Database", picture: "database" },
+];
+
+const isRail = media("(max-width: 1099px)");
+const isHere = (to) => (to === "/" ? path.value === "/" : path.value.startsWith(to));
+
+export const Brand = () => html`
+  <a class="brand" href=${address("/")} aria-label="pgjobs, overview">
+    <svg viewBox="0 0 26 26" aria-hidden="true">
+      <rect class="tile" width="26" height="26" rx="7" />
+      <path class="mark" d="M7 8h12M7 13h8M7 18h4m4 0l2 2 4-5" />
+    </svg>
+    <span>pgjobs</span>
+  </a>
+`;
+
+const Nav = ({ isBrief, onChoose }) => html`
+  <nav class="nav" aria-label="Pages">
+    ${PAGES.map((page) =>
+      page.group
+        ? html`<p class="group">${page.group}</p>`
+        : html`
+            <a href=${address(page.to)} aria-current=${isHere(page.to) ? "page" : undefined} onClick=${onChoose} title=${page.name}>
+              ${icon(page.picture)}<span>${isBrief ? (page.brief ?? page.name) : page.name}</span>
+            </a>
+          `,
+    )}
+  </nav>
+`;
+
+const theme = signal(document.documentElement.dataset.theme);
+addEventListener("themechange", () => (theme.value = document.documentElement.dataset.theme));
+
+const Who = () => html`
+  <div class="who">
+    <div class="name">
+      <div class="strong clip" title=${session.value.id}>${session.value.id}</div>
+      <div class="muted small">${session.value.is_superuser ? "may operate" : "may look"}</div>
+    </div>
+    <div class="row">
+      <button class="button bare icononly" type="button" onClick=${() => switchTheme()} aria-label=${theme.value === "dark" ? "Light colours" : "Dark colours"} title="Light or dark">
+        ${icon(theme.value === "dark" ? "sun" : "moon")}
+      </button>
+      <button class="button bare icononly" type="button" onClick=${showKeys} aria-label="Keyboard help" title="Keyboard (?)">${icon("help")}</button>
+      ${session.value.expires_at &&
+      html`<button class="button bare icononly" type="button" onClick=${signOut} aria-label="Sign out" title="Sign out">${icon("leave")}</button>`}
+    </div>
+  </div>
+`;
+
+export const Frame = view(() => {
+  const menu = () =>
+    show("Menu", () => html`<${Nav} onChoose=${close} /><${Who} />`, { drawer: true });
+  return ({ children }) => html`
+    <div class="frame">
+      <a class="skip" href=${`#${path.value}`} onClick=${toContent}>To the content</a>
+      <div class="bar">
+        <button class="button bare icononly" type="button" aria-label="Menu" onClick=${menu}>${icon("menu")}</button>
+        <${Brand} />
+      </div>
+      <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Who} /></div>
+      <main class="content" id="content" tabindex="-1">${children}</main>
+    </div>
+    <${Dialogs} /><${Toasts} />
+  `;
+});
+
+function toContent(event) {
+  event.preventDefault();
+  document.getElementById("content").focus();
+}

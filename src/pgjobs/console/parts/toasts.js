@@ -1,0 +1,24 @@
+// Short messages that come and go.
+import { html, signal, view } from "../view.js";
+import { icon } from "./icons.js";
+
+const shown = signal([]);
+let last = 0;
+
+export function say(tone, text) {
+  const id = (last += 1);
+  shown.value = [...shown.peek(), { id, tone, text }].slice(-3);
+  setTimeout(() => (shown.value = shown.peek().filter((toast) => toast.id !== id)), tone === "bad" ? 9000 : 4000);
+}
+
+export const Toasts = view(() => () => html`
+  <div class="toasts" role="status" aria-live="polite">
+    ${shown.value.map(
+      (toast) => html`
+        <div class="toast ${toast.tone}" key=${toast.id}>
+          ${icon(toast.tone === "bad" ? "block" : "check")}<span>${toast.text}</span>
+        </div>
+      `,
+    )}
+  </div>
+`);

@@ -1,0 +1,82 @@
+"""Jobs, workers and providers for the console: how they stand, and what operators do to them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from pgjobs.rest.auth import OperatorDep, Reading
+from pgjobs.rest.console_schemas import Because, Forgotten, JobSeen, ProviderSeen, WorkerSeen
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep
+from pgjobs.rest.documented import problems
+from pgjobs.rest.problems import ProblemRoute
+from pgjobs.rest.schemas import Page
+
+router = APIRouter(route_class=ProblemRoute, tags=["console"])
+
+_ACTING = problems("unauthorized", "forbidden", "job-not-found", "job-unavailable", "payload-too-large")
+
+
+@router.get("/jobs", dependencies=[Reading], responses=problems("unauthorized"))
+async def list_jobs(
+    queue: QueueDep,
+    include_archived: Annotated[bool, Query(description="Also those that were put away.")] = False,
+    limit: LimitDep = 50,
+    offset: OffsetDep = 0,
+) -> Page[JobSeen]:
+    """Jobs of all rooms with what waits, runs and ended in the last hour; newest first."""
+    jobs, counted, status = await asyncio.gather(
+        queue.list_jobs(include_archived=include_archived, page_size=limit, page_offset=offset),
+        queue.count_jobs(include_archived=include_archived),
+        queue.jobs_status(),
+    )
+    known = {row.job: row for row in status}
+    items = [JobSeen.of(job, known[job.full_name]) for job in jobs if job.full_name in known]
+    return Page.of(items, counted, limit, offset)
+
+
+@router.post("/jobs/{job_id}/pause", status_code=204, responses=_ACTING)
+async def pause_job(job_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
+    """Let claims pass a job by until it is resumed: for superusers."""
+    await queue.pause_job(str(job_id), actor=operator.id, reason=body.reason)
+
+
+@router.post("/jobs/{job_id}/resume", status_code=204, responses=_ACTING)
+async def resume_job(job_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
+    """Let a paused job go on: for superusers."""
+    await queue.resume_job(str(job_id), actor=operator.id, reason=body.reason)
+
+
+@router.get("/workers/status", dependencies=[Reading], responses=problems("unauthorized"))
+async def show_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerSeen]:
+    """Workers with the first of their jobs and tasks, the silent ones first."""
+    workers, counted = await asyncio.gather(
+        queue.show_workers(page_size=limit, page_offset=offset), queue.count_workers()
+    )
+    return Page.of([WorkerSeen.of(worker) for worker in workers], counted, limit, offset)
+
+
+@router.get("/providers/status", dependencies=[Reading], responses=problems("unauthorized"))
+async def show_providers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[ProviderSeen]:
+    """Providers of all rooms, whether they are heard of, and what of theirs is kept; newest first."""
+    providers, counted, status = await asyncio.gather(
+        queue.list_providers(page_size=limit, page_offset=offset),
+        queue.count_providers(),
+        queue.providers_status(),
+    )
+    known = {row.provider: row for row in status}
+    items = [ProviderSeen.of(one, known[one.full_name]) for one in providers if one.full_name in known]
+    return Page.of(items, counted, limit, offset)
+
+
+@router.post(
+    "/providers/{provider_id}/invalidate",
+    responses=problems("unauthorized", "forbidden", "provider-not-found"),
+)
+async def invalidate_provider(provider_id: UUID, queue: QueueDep, operator: OperatorDep) -> Forgotten:
+    """Forget what a provider has answered, so that readers ask again: for superusers."""
+    forgotten = await queue.invalidate_provider(str(provider_id), actor=operator.id, is_superuser=True)
+    return Forgotten(forgotten=forgotten)

@@ -1,0 +1,145 @@
+"""The console in a real Chromium, against a real server and a real Postgres."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.janitor import DatabaseJanitor
+
+from pgjobs.app import create_app
+from pgjobs.rest import ApiSettings
+from tests.console.staging import Stage, set_stage
+from tests.server import PostgresServer
+from tests.surfaces.rest_server import SECRET, serving, token_of
+
+SIZES = {"phone": (360, 740), "tablet": (768, 1024), "desk": (1440, 900)}
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WATCH = """
+  window.violations = [];
+  document.addEventListener("securitypolicyviolation", (event) =>
+    window.violations.push(`${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+"""
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = os.environ.get("PGJOBS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium: install the package chromium, or set PGJOBS_CHROMIUM to its path")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass(frozen=True)
+class Console:
+    """A served console, and what is on its stage."""
+
+    base: str
+    url: str
+    stage: Stage
+
+    def at(self, place: str) -> str:
+        return f"{self.base}/ui/#{place}"
+
+
+@pytest.fixture(scope="session")
+def looked_at(postgres_server: PostgresServer, migrated_template: NoopExecutor) -> Iterator[Console]:
+    """A staged queue that tests only look at."""
+    janitor = DatabaseJanitor(
+        user=postgres_server.user,
+        host=postgres_server.host,
+        port=postgres_server.port,
+        password=postgres_server.password,
+        dbname=f"console_{os.getpid()}",
+        template_dbname=migrated_template.template_dbname,
+    )
+    with janitor:
+        url = postgres_server.url(janitor.dbname)
+        stage = set_stage(url)
+        with serving(create_app(url=url, settings=quiet())) as base:
+            yield Console(base, url, stage)
+
+
+@pytest.fixture
+def console(database_url: str) -> Iterator[Console]:
+    """An empty queue that the test may change."""
+    with serving(create_app(url=database_url, settings=quiet())) as base:
+        yield Console(base, database_url, Stage())
+
+
+def quiet() -> ApiSettings:
+    """Without a sweeper, which would end what is staged as silent."""
+    return ApiSettings(auth_secret=SecretStr(SECRET), sweeper_interval_seconds=3600)
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Open]:
+    """Opens pages as a signed-in user; afterwards no page may have broken its policy or thrown."""
+    contexts: list[Any] = []
+    pages: list[Any] = []
+    thrown: list[str] = []
+
+    def open_page(
+        console: Console,
+        place: str = "/",
+        *,
+        size: str = "desk",
+        user: str | None = "ops",
+        is_superuser: bool = True,
+        colours: str = "light",
+        path: str = "/ui/",
+    ) -> Any:
+        width, height = SIZES[size]
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=colours, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        context.set_default_timeout(20000)
+        context.add_init_script(WATCH)
+        if user is not None:
+            root = path.removesuffix("/ui/")
+            answer = context.request.post(
+                f"{console.base}{root}/v1/joblib/session",
+                headers={"Authorization": f"Bearer {token_of(user, is_superuser=is_superuser)}"},
+            )
+            assert answer.status == 201, answer.text()
+        page = context.new_page()
+        page.on("pageerror", lambda error: thrown.append(str(error)))
+        pages.append(page)
+        page.goto(f"{console.base}{path}#{place}")
+        return page
+
+    yield open_page
+    broken = [violation for page in pages if not page.is_closed() for violation in _violations(page)]
+    for context in contexts:
+        context.close()
+    assert broken == []
+    assert thrown == []
+
+
+def _violations(page: Any) -> list[str]:
+    return list(page.evaluate("window.violations"))
+
+
+@pytest.fixture(scope="session")
+def screenshots(pytestconfig: pytest.Config) -> Path | None:
+    """Where pictures go, if any are wanted: PGJOBS_SCREENSHOTS=docs/screenshots."""
+    wanted = os.environ.get("PGJOBS_SCREENSHOTS")
+    if not wanted:
+        return None
+    directory = Path(pytestconfig.rootpath, wanted)
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory

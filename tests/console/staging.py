@@ -1,0 +1,184 @@
+"""A queue with an hour behind it, made by verbs alone: some work succeeds, some fails, some waits."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+
+from pgjobs.models import Lease, Worker
+from pgjobs.queue import Queue
+
+WELCOME = "@global:mail:Welcome"
+THUMBNAIL = "studio:render:Thumbnail"
+TRANSCODE = "studio:render:Transcode"
+SPECTRUM = "lab:analysis:Spectrum"
+EXPORT = "@global:reports:Export"
+INVOICE = "@global:billing:Invoice"
+UPLOAD = "lab:storage:Upload"
+LEGACY = "lab:analysis:Legacy fit"
+ADDRESS = "https://ada:hunter2@files.example.org/drop?sig=deadbeef#part"
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass
+class Stage:
+    """The tasks a test wants to talk about, by public id."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    workers: dict[str, Worker] = field(default_factory=dict)
+
+
+@dataclass
+class Time:
+    """The movable clock of a test's database."""
+
+    connection: Any
+    ago: timedelta
+
+    async def set(self, ago: timedelta) -> None:
+        self.ago = ago
+        await self.connection.execute("update pgjobs.test_clock set shift = $1", -ago)
+
+    async def pass_by(self, seconds: float) -> None:
+        await self.set(self.ago - timedelta(seconds=seconds))
+
+
+def set_stage(url: str) -> Stage:
+    return asyncio.run(_set(url))
+
+
+async def _set(url: str) -> Stage:
+    stage = Stage()
+    connection = await asyncpg.connect(url)
+    time = Time(connection, timedelta(minutes=61))
+    await time.set(time.ago)
+    # A page that is looked at slowly should not fall silent meanwhile.
+    await connection.execute("update pgjobs.settings set worker_timeout = '10 minutes'")
+    async with await Queue.connect(url) as queue:
+        await _register(queue, stage)
+        await _who_will_fall_silent(queue, stage)
+        await _an_hour(queue, stage, time)
+        await time.set(timedelta(seconds=40))
+        await _what_is_there(queue, stage)
+        await queue.sweep("rollups")
+        await time.set(timedelta())
+        for name in ("renderer-1", "renderer-2", "mailer"):
+            await queue.heartbeat_worker(stage.workers[name].id)
+        await queue.sweep("rollups")
+    await connection.close()
+    return stage
+
+
+async def _register(queue: Queue, stage: Stage) -> None:
+    jobs: dict[str, dict[str, Any]] = {
+        WELCOME: {"max_attempts": 3},
+        INVOICE: {"max_attempts": 5, "backoff_base": 10 * MINUTE},
+        EXPORT: {"schema": {"type": "object", "properties": {"month": {"type": "string"}}}},
+        THUMBNAIL: {"max_attempts": 3, "events": "full"},
+        TRANSCODE: {"max_attempts": 2, "events": "full"},
+        SPECTRUM: {},
+        UPLOAD: {"max_attempts": 8, "backoff_base": 30 * MINUTE},
+        LEGACY: {},
+    }
+    for job, options in jobs.items():
+        await queue.register_job(*job.split(":", 2), **options)
+    served = {
+        "mailer": [WELCOME, INVOICE],
+        "renderer-1": [THUMBNAIL, TRANSCODE],
+        "renderer-2": [THUMBNAIL, TRANSCODE, UPLOAD],
+    }
+    for name, addresses in served.items():
+        stage.workers[name] = await queue.register_worker(name, jobs=addresses, actor="ops")
+
+
+async def _an_hour(queue: Queue, stage: Stage, time: Time) -> None:
+    chance = random.Random(7)
+    for minute in range(60, 0, -1):
+        await time.set(timedelta(minutes=minute))
+        busy = 10 + int(8 * abs((minute % 30) - 15) / 15) + chance.randint(0, 5)
+        await queue.submit_tasks(WELCOME, [{"to": f"user-{n}@example.org"} for n in range(busy)])
+        await queue.submit_tasks(THUMBNAIL, [{"image": n} for n in range(busy // 2)], room="studio")
+        await time.pass_by(chance.choice([0.2, 0.5, 1, 2, 4]))
+        for name in ("mailer", "renderer-1"):
+            await queue.heartbeat_worker(stage.workers[name].id)
+            leases = await queue.claim_tasks(stage.workers[name].id, quantity=60, start=True)
+            await time.pass_by(chance.choice([0.4, 1, 2]))
+            if minute % 9 == 0:
+                await queue.fail_tasks(leases[:1], ["SMTP 550: mailbox unavailable"], retryable=[False])
+                leases = leases[1:]
+            await queue.complete_tasks(leases, [{"ok": True}] * len(leases))
+    await queue.sweep("rollups")
+
+
+async def _who_will_fall_silent(queue: Queue, stage: Stage) -> None:
+    stage.workers["analyst"] = await queue.register_worker("analyst", jobs=[SPECTRUM], actor="ada")
+
+
+async def _what_is_there(queue: Queue, stage: Stage) -> None:
+    worker = stage.workers["renderer-1"].id
+    await _failing(queue, stage)
+    for n, name in enumerate(("running", "running2", "claimed")):
+        task = await queue.submit_task(
+            TRANSCODE, {"file": f"talk-{n}.mp4", "preset": "1080p"}, room="studio", owner="ada"
+        )
+        await _note(queue, stage, name, task.task_id)
+    held = await queue.claim_tasks(worker, quantity=2, start=True)
+    await queue.report_progress(
+        held,
+        [{"done": 312, "total": 480, "message": "frame 312 of 480"}, {"done": 40, "total": 480}],
+    )
+    await queue.claim_tasks(stage.workers["renderer-2"].id, quantity=1)
+    for number in range(6):
+        task = await queue.submit_task(SPECTRUM, {"sample": number}, room="lab", owner="ada", tags=["night"])
+        await _note(queue, stage, "silent", task.task_id)
+    await _note(queue, stage, "nobody", (await queue.submit_task(EXPORT, {"month": "2026-10"})).task_id)
+    await queue.pause_job(INVOICE, actor="ops", reason="prices are being changed")
+    await _note(queue, stage, "paused", (await queue.submit_task(INVOICE, {"customer": 7})).task_id)
+    task = await queue.submit_task(THUMBNAIL, {"image": 900}, room="studio", delay=timedelta(hours=3))
+    await _note(queue, stage, "later", task.task_id)
+    task = await queue.submit_task(LEGACY, {}, room="lab")
+    await queue.cancel_task(task.task_id, actor="ops", reason="replaced by Spectrum")
+    await _note(queue, stage, "cancelled", task.task_id)
+    await queue.archive_job(LEGACY, actor="ops")
+    registered = await queue.register_provider(
+        "lab", "files", "Archive disk", worker_id=stage.workers["renderer-2"].id
+    )
+    for number in range(3):
+        key = f"provider-result:{registered.provider_id}:{number:064x}"
+        await queue.store_read(key, b"{}", 30 * MINUTE)
+    await queue.register_provider("@global", "catalog", "Products", worker_id=stage.workers["mailer"].id)
+
+
+async def _failing(queue: Queue, stage: Stage) -> None:
+    worker = stage.workers["renderer-2"].id
+    secret = {"file": "a.bin", "target": ADDRESS, "api_key": "k-12345", "size": 1048576}
+    endings: dict[str, dict[str, Any]] = {
+        "retrying": {"error": "ConnectionError: files.example.org refused the connection", "kind": "network"},
+        "blocked": {"error": "401 Unauthorized: the upload token has expired", "kind": "auth"},
+        "failed": {
+            "error": "ValueError: checksum of part 3 differs\nexpected 9f2c, got 41aa",
+            "kind": "data",
+        },
+        "ignored": {"error": "ValueError: file is empty", "kind": "data"},
+    }
+    for name, ending in endings.items():
+        task = await queue.submit_task(UPLOAD, secret, room="lab", owner="bob", idempotency_key=f"up-{name}")
+        [lease] = await queue.claim_tasks(worker, quantity=1, start=True)
+        assert isinstance(lease, Lease)
+        await queue.fail_task(
+            lease, ending["error"], kind=ending["kind"], retryable=name in ("retrying", "blocked")
+        )
+        await _note(queue, stage, name, task.task_id)
+    task_id = (await queue.find_tasks(matching="up-ignored", room="lab")).found[0]["id"]
+    stage.ids["ignored"] = task_id
+    ignored = await queue.list_tasks(status="failed", job=UPLOAD, room="lab")
+    await queue.ignore_task(ignored[0].id, actor="ops", reason="the customer sent it again")
+
+
+async def _note(queue: Queue, stage: Stage, name: str, task_id: int) -> None:
+    stage.ids[name] = str((await queue.get_task(task_id)).uuid)

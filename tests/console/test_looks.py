@@ -1,0 +1,73 @@
+"""Every page at every size, in light and dark: nothing sticks out, nothing is hard to read, nothing is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.conftest import SIZES, Console, Open
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+PAGES = {
+    "overview": ("/", "Throughput"),
+    "tasks": ("/tasks", "Transcode"),
+    "failed": ("/tasks?status=failed&job=lab:storage:Upload", "checksum"),
+    "waiting-task": ("/tasks/{silent}", "Why is it waiting?"),
+    "running-task": ("/tasks/{running}", "frame 312"),
+    "failed-task": ("/tasks/{failed}", "checksum of part 3 differs"),
+    "jobs": ("/jobs?archived=1", "Legacy fit"),
+    "workers": ("/workers", "renderer-1"),
+    "providers": ("/providers", "Archive disk"),
+    "database": ("/database", "outcomes"),
+}
+STICKING_OUT = """
+  () => [...document.querySelectorAll("body *")]
+    .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+    .filter((element) => !element.closest("pre, .chart, .only-read, .clip"))
+    .map((element) => element.outerHTML.slice(0, 120))
+"""
+
+
+def settled(page: Any, text: str) -> None:
+    page.get_by_text(text).first.wait_for()
+    expect(page.locator("[aria-busy]")).to_have_count(0, timeout=30000)
+
+
+def serious(page: Any, *rules: str) -> list[str]:
+    """What axe finds that keeps somebody out, by all its rules or these."""
+    page.evaluate(AXE)
+    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+    found = page.evaluate("options => axe.run(document, options)", options)
+    return [
+        f"{one['id']}: {node['html'][:160]} {json.dumps(node['any'][:1])[:300]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_and_reads_well(
+    looked_at: Console, open_page: Open, screenshots: Path | None, name: str, size: str
+):
+    place, text = PAGES[name]
+    place = place.format(**looked_at.stage.ids)
+    page = open_page(looked_at, place, size=size)
+    settled(page, text)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(STICKING_OUT) == []
+    assert serious(page) == []
+    for colours in ("light", "dark"):
+        page.emulate_media(color_scheme=colours)
+        if screenshots is not None:
+            page.wait_for_timeout(300)
+            page.screenshot(path=screenshots / f"{name}-{size}-{colours}.png")
+    # Only contrast depends on colours, and it does not depend on the size.
+    if size == "desk":
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        assert serious(page, "color-contrast") == []

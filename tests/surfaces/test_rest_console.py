@@ -1,0 +1,246 @@
+"""What the console asks and does, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.surfaces.rest_server import Api, problem_of
+
+JOB = "lab:modifiers:Rotate"
+SECRET_URL = "https://ada:hunter2@files.example.org/drop?sig=deadbeef#part"
+
+
+@pytest.fixture
+def tasks(root: Api) -> dict[str, str]:
+    """One failed, one running, two pending."""
+    worker = root.register()["worker_id"]
+    failed, running = root.submit(number=1), root.submit(number=2)
+    claimed = root.claim(worker)
+    root.update(claimed, "running")
+    root.update(claimed, "failed", error="the disk is full")
+    root.update(root.claim(worker), "running")
+    pending = root.submit(number=3, target=SECRET_URL, api_key="k-1", nested=[{"password": "hunter2"}])
+    other = root.submit(number=4)
+    return {
+        "failed": failed["id"],
+        "running": running["id"],
+        "pending": pending["id"],
+        "other": other["id"],
+        "worker": worker,
+    }
+
+
+def ids(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [task["id"] for task in answer.json()["items"]]
+
+
+def test_tasks_are_found_by_filters_and_counted(ada: Api, tasks: dict[str, str]):
+    newest_first = [tasks[name] for name in ("other", "pending", "running", "failed")]
+    assert ids(ada.get("tasks")) == newest_first
+    assert ids(ada.get("tasks", params={"status": "failed"})) == [tasks["failed"]]
+    assert ids(ada.get("tasks", params={"text": "DISK is"})) == [tasks["failed"]]
+    assert ids(ada.get("tasks", params={"job": JOB, "room": "lab", "limit": 1})) == [tasks["other"]]
+    assert ids(ada.get("tasks", params={"room": "elsewhere"})) == []
+    counted = ada.get("tasks/count", params={"status": "pending"}).json()
+    assert counted == {"total": 2, "total_relation": "eq"}
+
+
+def test_pages_go_on_where_the_last_one_ended(ada: Api, tasks: dict[str, str]):
+    seen: list[str] = []
+    before = None
+    while True:
+        page = ada.get("tasks", params={"limit": 3, **({"before": before} if before else {})}).json()
+        seen += [task["id"] for task in page["items"]]
+        before = page["next"]
+        if before is None:
+            break
+    assert seen == ids(ada.get("tasks"))
+
+
+@pytest.mark.parametrize(
+    ("filters", "problem"),
+    [
+        ({"status": "odd"}, "validation-error"),
+        ({"job": "a:b:missing"}, "job-not-found"),
+        ({"room": "a:b"}, "invalid-room-id"),
+        ({"since": "yesterday"}, "validation-error"),
+        ({"limit": 501}, "validation-error"),
+        ({"text": "x" * 201}, "validation-error"),
+    ],
+)
+def test_filters_that_cannot_be_are_refused(ada: Api, filters: dict[str, Any], problem: str):
+    assert problem_of(ada.get("tasks", params=filters)) == problem
+
+
+def test_a_task_in_full_hides_what_looks_like_a_secret(ada: Api, tasks: dict[str, str]):
+    answer = ada.get(f"tasks/{tasks['pending']}/details")
+    task = answer.json()
+    assert task["payload"] == {
+        "number": 3,
+        "target": "https://files.example.org/drop",
+        "api_key": "•••",
+        "nested": [{"password": "•••"}],
+    }
+    assert (task["status"], task["queue_position"]) == ("pending", 1)
+    assert not any(word in answer.text for word in ("hunter2", "deadbeef", "#part", "k-1"))
+
+
+def test_a_task_tells_its_attempts_events_and_why_it_waits(ada: Api, tasks: dict[str, str]):
+    [attempt] = ada.get(f"tasks/{tasks['failed']}/attempts").json()["items"]
+    assert (attempt["attempt"], attempt["error"]) == (1, "the disk is full")
+    kinds = [event["kind"] for event in ada.get(f"tasks/{tasks['failed']}/events").json()["items"]]
+    assert kinds == ["submitted", "claimed", "started", "failed"]
+    checks = ada.get(f"tasks/{tasks['other']}/why").json()["items"]
+    reason = next(check for check in checks if not check["is_ok"])
+    assert reason["answer"] == "One task of its job comes before it."
+    for part in ("details", "attempts", "events", "why"):
+        assert problem_of(ada.get(f"tasks/{uuid4()}/{part}")) == "task-not-found"
+
+
+def test_an_operator_retries_ignores_and_cancels(root: Api, tasks: dict[str, str]):
+    def act(name: str, verb: str) -> httpx.Response:
+        return root.post(f"tasks/{tasks[name]}/{verb}", json={"reason": f"to {verb}"})
+
+    def status(name: str) -> str:
+        return str(root.get(f"tasks/{tasks[name]}/details").json()["status"])
+
+    assert act("failed", "ignore").status_code == 204
+    assert status("failed") == "ignored"
+    assert act("failed", "unignore").status_code == 204
+    assert act("failed", "ignore").status_code == 204
+    assert act("failed", "retry").status_code == 204
+    assert status("failed") == "pending"
+    assert act("other", "cancel").status_code == 204
+    assert status("other") == "cancelled"
+    assert act("running", "cancel").status_code == 204
+    assert status("running") == "running"
+    assert root.get(f"tasks/{tasks['running']}/details").json()["cancel_requested_at"]
+    assert problem_of(act("running", "retry")) == "invalid-task-transition"
+    events = root.get(f"tasks/{tasks['failed']}/events").json()["items"]
+    done = [(event["kind"], event["actor"], event["message"]) for event in events if event["actor"] == "root"]
+    assert done[-4:] == [
+        ("ignored", "root", "to ignore"),
+        ("unignored", "root", "to unignore"),
+        ("ignored", "root", "to ignore"),
+        ("retried", "root", "to retry"),
+    ]
+
+
+def test_many_tasks_are_previewed_and_then_changed(root: Api, tasks: dict[str, str]):
+    chosen = [tasks["failed"], tasks["running"], str(uuid4())]
+    body = {"verb": "retry", "ids": chosen, "dry_run": True, "reason": "the disk was replaced"}
+    preview = root.post("tasks/actions", json=body).json()
+    assert preview == {"changed": 1, "refused": 2, "next": None}
+    assert root.get("tasks/count", params={"status": "failed"}).json()["total"] == 1
+    assert root.post("tasks/actions", json={**body, "dry_run": False}).json() == preview
+    assert root.get("tasks/count", params={"status": "failed"}).json()["total"] == 0
+    everything = {"verb": "cancel", "filter": {"status": "pending", "job": JOB}}
+    assert root.post("tasks/actions", json=everything).json() == {"changed": 3, "refused": 0, "next": None}
+
+
+def test_a_filter_takes_batches_of_a_hundred(root: Api):
+    root.register()
+    for _ in range(103):
+        root.submit()
+    body: dict[str, Any] = {"verb": "ignore", "filter": {"status": "pending"}}
+    first = root.post("tasks/actions", json=body).json()
+    assert first["changed"] == 100
+    rest = root.post("tasks/actions", json={**body, "before": first["next"]}).json()
+    assert rest == {"changed": 3, "refused": 0, "next": None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"verb": "delete", "ids": [str(uuid4())]},
+        {"verb": "retry"},
+        {"verb": "retry", "ids": []},
+        {"verb": "retry", "ids": [str(uuid4())], "filter": {}},
+        {"verb": "retry", "filter": {}, "reason": "x" * 201},
+    ],
+)
+def test_a_bulk_action_that_cannot_be_is_refused(root: Api, body: dict[str, Any]):
+    assert problem_of(root.post("tasks/actions", json=body)) == "validation-error"
+
+
+CHANGES = [
+    "tasks/{id}/retry",
+    "tasks/{id}/cancel",
+    "tasks/{id}/ignore",
+    "tasks/{id}/unignore",
+    "jobs/{id}/pause",
+    "jobs/{id}/resume",
+    "providers/{id}/invalidate",
+]
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_only_superusers_change_anything(ada: Api, nobody: Api, path: str):
+    path = path.format(id=uuid4())
+    assert problem_of(ada.post(path, json={})) == "forbidden"
+    assert problem_of(nobody.post(path, json={})) == "unauthorized"
+
+
+READS = ["overview", "throughput", "findings", "database", "tasks", "tasks/count", "jobs", "workers/status", "providers/status"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", READS)
+def test_everybody_with_a_token_looks_and_nobody_else(ada: Api, nobody: Api, path: str):
+    assert ada.get(path).status_code == 200, ada.get(path).text
+    assert problem_of(nobody.get(path)) == "unauthorized"
+
+
+def test_the_overview_counts_what_waits_and_runs(ada: Api, tasks: dict[str, str]):
+    now = ada.get("overview").json()
+    assert (now["waiting"], now["running"], now["workers"], now["jobs"]) == (2, 1, 1, 1)
+    assert now["oldest_wait_seconds"] >= 0
+
+
+def test_throughput_has_as_many_steps_as_a_chart_can_show(ada: Api):
+    for minutes, step in ((60, 60), (360, 240), (1440, 900)):
+        answer = ada.get("throughput", params={"minutes": minutes}).json()
+        assert answer["step_seconds"] == step
+        assert minutes * 60 / step <= len(answer["items"]) <= 98
+    assert problem_of(ada.get("throughput", params={"minutes": 1})) == "validation-error"
+
+
+def test_jobs_are_paused_resumed_and_shown(root: Api, tasks: dict[str, str]):
+    [job] = root.get("jobs").json()["items"]
+    assert (job["full_name"], job["state"], job["waiting"], job["running"]) == (JOB, "open", 2, 1)
+    assert root.post(f"jobs/{job['id']}/pause", json={"reason": "prices change"}).status_code == 204
+    assert root.get("jobs").json()["items"][0]["state"] == "paused"
+    [check] = [
+        check for check in root.get(f"tasks/{tasks['pending']}/why").json()["items"] if not check["is_ok"]
+    ]
+    assert "was paused" in check["answer"]
+    assert root.post(f"jobs/{job['id']}/resume", json={}).status_code == 204
+    assert root.get("jobs").json()["items"][0]["state"] == "open"
+    assert problem_of(root.post(f"jobs/{uuid4()}/pause", json={})) == "job-not-found"
+
+
+def test_workers_show_what_they_hold(ada: Api, tasks: dict[str, str]):
+    [worker] = ada.get("workers/status").json()["items"]
+    assert (worker["id"], worker["is_alive"], worker["jobs"]) == (tasks["worker"], True, [JOB])
+    assert [task["id"] for task in worker["tasks"]] == [tasks["running"]]
+
+
+def test_a_provider_forgets_its_answers(root: Api):
+    provider = root.put("rooms/lab/providers", json={"category": "files", "name": "disk"}).json()
+    upload = {"request_hash": "abc", "data": {"ok": True}}
+    assert root.post(f"providers/{provider['id']}/results", json=upload).status_code == 204
+    [shown] = root.get("providers/status").json()["items"]
+    assert (shown["full_name"], shown["cached"], shown["is_alive"]) == ("lab:files:disk", 1, True)
+    assert root.post(f"providers/{provider['id']}/invalidate").json() == {"forgotten": 1}
+    assert root.get("providers/status").json()["items"][0]["cached"] == 0
+    assert problem_of(root.post(f"providers/{uuid4()}/invalidate")) == "provider-not-found"
+
+
+def test_the_database_tells_its_version(ada: Api):
+    now = ada.get("database").json()
+    assert now["version"] >= 3
+    assert now["total_bytes"] > 0
