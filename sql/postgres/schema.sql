@@ -526,6 +526,12 @@ CREATE FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with t
 
 COMMENT ON FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with time zone) IS 'How far a moment is away. Example: select pgjobs.ago(pgjobs.now() - interval ''1 hour'', pgjobs.now())';
 
+CREATE FUNCTION pgjobs.allowed_steps(status text, phase text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE status WHEN 'failed'::text THEN ARRAY['retry'::text, 'ignore'::text] WHEN 'cancelled'::text THEN ARRAY['retry'::text] WHEN 'ignored'::text THEN ARRAY['retry'::text, 'unignore'::text] WHEN 'claimed'::text THEN ARRAY['cancel'::text] WHEN 'running'::text THEN ARRAY['cancel'::text] WHEN 'pending'::text THEN (CASE WHEN (phase = 'due'::text) THEN '{}'::text[] ELSE ARRAY['retry'::text] END || ARRAY['ignore'::text, 'cancel'::text]) ELSE '{}'::text[] END;
+
+COMMENT ON FUNCTION pgjobs.allowed_steps(status text, phase text) IS 'What an operator may do with a task. Example: select pgjobs.allowed_steps(''failed'', null)';
+
 CREATE FUNCTION pgjobs.announce_claimed() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1888,6 +1894,56 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) IS 'Counts a room''s ended tasks. Example: select * from pgjobs.count_ended(''lab-7'', array[1], ''failed'', 101, 1000)';
 
+CREATE FUNCTION pgjobs.count_found_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, matching text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_last integer := pgjobs.last_counted_row();
+  v_found integer;
+  v_is_more boolean;
+begin
+  if count_found_tasks.status = 'pending' and count_found_tasks.room is null
+    and coalesce(count_found_tasks.owner, count_found_tasks.matching) is null
+    and coalesce(count_found_tasks.since, count_found_tasks.until) is null
+  then
+    -- A backlog is counted where it waits.
+    select count(*)::integer, count(*) > v_last into v_found, v_is_more
+    from (
+      select from pgjobs.ready as r
+      where count_found_tasks.job is null or r.job_id = (select (pgjobs.find_job(count_found_tasks.job)).id)
+      union all
+      select from pgjobs.scheduled as s
+      where count_found_tasks.job is null or s.job_id = (select (pgjobs.find_job(count_found_tasks.job)).id)
+      limit v_last + 1
+    ) as f;
+  elsif count_found_tasks.room is not null and coalesce(count_found_tasks.owner, count_found_tasks.matching) is null
+    and coalesce(count_found_tasks.since, count_found_tasks.until) is null
+  then
+    return query
+    select c.total, c.relation
+    from pgjobs.count_tasks(count_found_tasks.room, count_found_tasks.job, count_found_tasks.status) as c;
+    return;
+  else
+    select cardinality(f.ids), f.next is not null into v_found, v_is_more
+    from pgjobs.found_tasks(
+      count_found_tasks.room, count_found_tasks.job, count_found_tasks.status, count_found_tasks.owner,
+      count_found_tasks.since, count_found_tasks.until, count_found_tasks.matching, null, v_last + 1
+    ) as f;
+  end if;
+  return query
+  select least(v_found, v_last), case when v_is_more then 'gte' else 'eq' end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) IS 'How many tasks fit some filters. Example: select total, relation from pgjobs.count_found_tasks(status => ''failed'')';
+
 CREATE FUNCTION pgjobs.count_jobs(room text DEFAULT NULL::text, include_archived boolean DEFAULT false) RETURNS TABLE(total integer, relation text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2574,6 +2630,36 @@ $_$;
 
 COMMENT ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) IS 'A provider by public id or address. Example: select (pgjobs.find_provider(''@global:filesystem:local'')).id';
 
+CREATE FUNCTION pgjobs.find_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, matching text DEFAULT NULL::text, before uuid DEFAULT NULL::uuid, page_size integer DEFAULT 50) RETURNS TABLE(found jsonb, next uuid)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_ids bigint[];
+  v_next bigint;
+begin
+  perform pgjobs.check_page(find_tasks.page_size, 0);
+  select f.ids, f.next into v_ids, v_next
+  from pgjobs.found_tasks(
+    find_tasks.room, find_tasks.job, find_tasks.status, find_tasks.owner, find_tasks.since, find_tasks.until,
+    find_tasks.matching, pgjobs.task_id(find_tasks.before), find_tasks.page_size
+  ) as f;
+  return query
+  select coalesce(jsonb_agg(pgjobs.seen_task(v) order by v.id desc), '[]'), pgjobs.task_uuid(v_next)
+  from pgjobs.task as v
+  where v.id = any (v_ids);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) IS 'A page of tasks that fit some filters. Example: select next, jsonb_array_elements(found) ->> ''id'' from pgjobs.find_tasks(matching => ''refused'')';
+
 CREATE TABLE pgjobs.workers (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text,
@@ -2692,6 +2778,64 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.forget_read(key text) IS 'Forgets an answer. Example: select * from pgjobs.forget_read(''<key>'')';
+
+CREATE FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $_$
+declare
+  v_job integer := case when found_tasks.job is not null then (pgjobs.find_job(found_tasks.job)).id end;
+  v_floor bigint := case when found_tasks.since is not null then pgjobs.task_number_at(found_tasks.since) else 0 end;
+  v_before bigint := least(found_tasks.before, case when found_tasks.until is not null
+    then pgjobs.task_number_at(found_tasks.until) end, 9223372036854775807);
+  v_looked bigint := case when found_tasks.matching is not null then 2000 when found_tasks.owner is not null then 10000
+    else found_tasks.wanted end;
+  v_seen bigint[];
+begin
+  if found_tasks.status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
+    perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(found_tasks.status)));
+  end if;
+  if found_tasks.room is not null then
+    perform pgjobs.check_room(found_tasks.room);
+  end if;
+  if found_tasks.matching ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
+    -- A whole public id names its task, however old it is.
+    ids := array(
+      select v.id from pgjobs.task as v
+      where v.id = pgjobs.task_id(found_tasks.matching::uuid) and v.id < v_before
+        and (found_tasks.room is null or v.room = found_tasks.room)
+        and (v_job is null or v.job_id = v_job)
+        and (found_tasks.status is null or v.status = found_tasks.status)
+        and (found_tasks.owner is null or v.owner = found_tasks.owner)
+    );
+    return;
+  end if;
+  v_seen := array(select n.id from pgjobs.newest_of(found_tasks.room, v_job, found_tasks.status, v_before, v_looked) as n (id));
+  if cardinality(v_seen) >= v_looked then
+    next := v_seen[cardinality(v_seen)];
+  end if;
+  if v_floor > 0 then
+    next := case when next > v_floor then next end;
+    v_seen := array(select n.id from unnest(v_seen) as n (id) where n.id >= v_floor order by n.id desc);
+  end if;
+  if found_tasks.owner is null and found_tasks.matching is null then
+    ids := v_seen;
+    return;
+  end if;
+  ids := array(select s.id from pgjobs.saying(v_seen, found_tasks.owner, found_tasks.matching) as s (id) limit found_tasks.wanted);
+  if cardinality(ids) = found_tasks.wanted then
+    next := ids[cardinality(ids)];
+  end if;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) IS 'Numbers of tasks that fit some filters. Example: select * from pgjobs.found_tasks(null, null, ''failed'', null, null, null, ''refused'', null, 50)';
 
 CREATE FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) RETURNS TABLE(task_id bigint)
     LANGUAGE plpgsql STABLE
@@ -2959,6 +3103,52 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) IS 'Puts a task aside. Example: select status from pgjobs.ignore_task(42, actor => current_user, reason => ''target is gone'')';
+
+CREATE FUNCTION pgjobs.inspect_task(task_uuid uuid) RETURNS TABLE(document jsonb, payload jsonb, result jsonb, queue_position integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_id bigint := pgjobs.task_id(inspect_task.task_uuid);
+begin
+  if not exists (select from pgjobs.tasks as t where t.id = v_id) then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', inspect_task.task_uuid));
+  end if;
+  return query
+  select
+    pgjobs.seen_task(v), t.payload, o.result,
+    case when v.status = 'pending' then pgjobs.queue_position(v.id, v.job_id, v.priority) end
+  from pgjobs.task as v
+  join pgjobs.tasks as t on t.id = v.id
+  left join pgjobs.outcomes as o on o.task_id = v.id
+  where v.id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.inspect_task(task_uuid uuid) IS 'One task as the console shows it. Example: select document ->> ''status'', payload from pgjobs.inspect_task(pgjobs.task_uuid(42))';
+
+CREATE FUNCTION pgjobs.invalidate_provider(provider text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(forgotten integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_provider pgjobs.providers := pgjobs.find_provider(
+    invalidate_provider.provider, null, invalidate_provider.actor, invalidate_provider.is_superuser
+  );
+  v_keys text := 'provider-result:' || v_provider.id || ':';
+  v_forgotten integer;
+begin
+  delete from pgjobs.reads_in_flight as f where starts_with(f.key, v_keys);
+  delete from pgjobs.reads as r where starts_with(r.key, v_keys);
+  get diagnostics v_forgotten = row_count;
+  insert into pgjobs.events (at, kind, room, actor, message)
+  values (pgjobs.now(), 'provider_invalidated', v_provider.room, invalidate_provider.actor, v_provider.full_name);
+  return query select v_forgotten;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) IS 'Forgets what a provider has answered. Example: select forgotten from pgjobs.invalidate_provider(''lab:files:disk'')';
 
 CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -3714,6 +3904,52 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint) IS 'Numbers of a room''s newest ended tasks. Example: select * from pgjobs.newest_ended(''lab-7'', array[1], ''failed'', 1000, 50)';
+
+CREATE FUNCTION pgjobs.newest_of(room text, job_id integer, status text, before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_rooms text[];
+begin
+  if newest_of.room is not null then
+    return query
+    select p.id
+    from pgjobs.page_of_tasks(
+      newest_of.room,
+      case when newest_of.job_id is null then pgjobs.jobs_used_in(newest_of.room) else array[newest_of.job_id] end,
+      newest_of.status, newest_of.before, newest_of.wanted
+    ) as p (id)
+    order by p.id desc;
+    return;
+  end if;
+  if newest_of.job_id is null then
+    return query
+    select p.id from pgjobs.newest_anywhere(newest_of.status, newest_of.before, newest_of.wanted) as p (id) order by p.id desc;
+    return;
+  end if;
+  v_rooms := pgjobs.rooms_using(newest_of.job_id, 50);
+  if v_rooms is not null then
+    return query
+    select p.id
+    from unnest(v_rooms) as r (room)
+    cross join lateral pgjobs.page_of_tasks(
+      r.room, array[newest_of.job_id], newest_of.status, newest_of.before, newest_of.wanted
+    ) as p (id)
+    order by p.id desc
+    limit newest_of.wanted;
+    return;
+  end if;
+  return query
+  select t.id
+  from pgjobs.newest_anywhere(newest_of.status, newest_of.before, 10000) as p (id)
+  join pgjobs.tasks as t on t.id = p.id and t.job_id = newest_of.job_id
+  order by t.id desc
+  limit newest_of.wanted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_of(room text, job_id integer, status text, before bigint, wanted bigint) IS 'Numbers of the newest tasks of a room, job or status. Example: select * from pgjobs.newest_of(null, 1, ''failed'', 1000, 50)';
 
 CREATE FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) RETURNS SETOF bigint
     LANGUAGE plpgsql STABLE
@@ -4852,6 +5088,33 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.revoke_token(token_id uuid) IS 'Takes a token back. Example: select * from pgjobs.revoke_token(''<token id>'')';
 
+CREATE FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_rooms text[] := '{}';
+  v_room text := '';
+  v_looks integer := 0;
+begin
+  loop
+    select t.room into v_room from pgjobs.tasks as t where t.room > v_room order by t.room limit 1;
+    exit when v_room is null;
+    v_looks := v_looks + 1;
+    -- Too many rooms to look into each.
+    if v_looks > 10 * rooms_using.wanted or cardinality(v_rooms) >= rooms_using.wanted then
+      return null;
+    end if;
+    if exists (select from pgjobs.tasks as t where t.room = v_room and t.job_id = rooms_using.job_id) then
+      v_rooms := v_rooms || v_room;
+    end if;
+  end loop;
+  return v_rooms;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) IS 'Rooms that submitted tasks of a job, null when there are too many. Example: select pgjobs.rooms_using(1, 50)';
+
 CREATE FUNCTION pgjobs.running() RETURNS TABLE(task_id bigint, job text, room text, status text, phase text, attempt smallint, max_attempts smallint, worker text, held_for interval, claimed_at timestamp with time zone, started_at timestamp with time zone, until timestamp with time zone, progress jsonb, cancel_requested_at timestamp with time zone, worker_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4879,6 +5142,35 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.running() IS 'Tasks in somebody''s hands. Example: select task_id, job, worker, held_for, progress from pgjobs.running()';
+
+CREATE FUNCTION pgjobs.saying(ids bigint[], owner text, matching text) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_text text := lower(saying.matching);
+  v_is_id boolean := v_text ~ '^[0-9a-f-]{6,36}$';
+  v_jobs integer[] := array(select j.id from pgjobs.jobs as j where position(v_text in lower(j.full_name)) > 0);
+begin
+  return query
+  select t.id
+  from unnest(saying.ids) as n (id)
+  cross join lateral (
+    select b.* from pgjobs.tasks as b where b.id = n.id and (saying.owner is null or b.owner = saying.owner) offset 0
+  ) as t
+  where v_text is null
+    or t.job_id = any (v_jobs)
+    or position(v_text in lower(concat_ws(' ', t.idempotency_key, t.owner, t.project, t.submitter, array_to_string(t.tags, ' ')))) > 0
+    or exists (
+      select from pgjobs.outcomes as o where o.task_id = n.id and position(v_text in lower(concat_ws(' ', o.error, o.reason))) > 0
+    )
+    or exists (select from pgjobs.scheduled as s where s.task_id = n.id and position(v_text in lower(s.error)) > 0)
+    or (v_is_id and right(pgjobs.task_uuid(n.id)::text, length(v_text)) = v_text)
+  order by t.id desc;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.saying(ids bigint[], owner text, matching text) IS 'Which tasks say a text. Example: select * from pgjobs.saying(array[41, 42], null, ''refused'')';
 
 CREATE FUNCTION pgjobs.scheduled_tasks() RETURNS TABLE(run_at timestamp with time zone, due_in interval, task_id bigint, job text, room text, phase text, priority smallint, attempt smallint, max_attempts smallint, error_kind text, error text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4910,6 +5202,16 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.scheduled_tasks() IS 'The next tasks that become due. Example: select run_at, task_id, job, phase, error from pgjobs.scheduled_tasks()';
 
+CREATE FUNCTION pgjobs.seen_task(task pgjobs.task) RETURNS jsonb
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+  select to_jsonb(task) - 'job_id' - 'uuid'
+    || jsonb_build_object('id', (task).uuid, 'allows', pgjobs.allowed_steps((task).status, (task).phase))
+$$;
+
+COMMENT ON FUNCTION pgjobs.seen_task(task pgjobs.task) IS 'A task as the console shows it. Example: select pgjobs.seen_task(t) from pgjobs.task as t where t.id = 42';
+
 CREATE FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean DEFAULT true, backoff_base interval DEFAULT '00:00:01'::interval, backoff_cap interval DEFAULT '01:00:00'::interval, jitter_share real DEFAULT 0.25, jitter_cap interval DEFAULT NULL::interval) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4940,6 +5242,25 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) IS 'Says what a job does after errors of one kind. Example: select pgjobs.set_error_policy(''@global:modifiers:Rotate'', ''auth'', is_retryable => false)';
+
+CREATE FUNCTION pgjobs.show_database() RETURNS TABLE(schema_name text, version integer, server text, total_bytes bigint, notify_queue_share double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select
+    n.nspname::text,
+    (select max(m.number)::integer from pgjobs.migrations as m),
+    'Postgres ' || split_part(current_setting('server_version'), ' ', 1),
+    (select sum(pg_total_relation_size(c.oid))::bigint from pg_class as c where c.relnamespace = n.oid and c.relkind = 'r'),
+    pg_notification_queue_usage()
+  from pg_namespace as n
+  where n.oid = (select c.relnamespace from pg_class as c where c.oid = 'pgjobs.tasks'::regclass);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.show_database() IS 'What the queue lives in. Example: select schema_name, version, pg_size_pretty(total_bytes) from pgjobs.show_database()';
 
 CREATE FUNCTION pgjobs.show_task(task_uuid uuid) RETURNS SETOF pgjobs.task_answer
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4997,6 +5318,62 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) IS 'Tasks of a room as HTTP shows them. Example: select uuid, status from pgjobs.show_tasks(''lab-7'', status => ''failed'')';
+
+CREATE FUNCTION pgjobs.show_workers(page_size integer DEFAULT 50, page_offset integer DEFAULT 0, few integer DEFAULT 20) RETURNS TABLE(id uuid, name text, owner text, registered_at timestamp with time zone, last_heartbeat_at timestamp with time zone, is_alive boolean, job_count integer, serves jsonb, task_count integer, holds jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_alive timestamptz := pgjobs.now() - (select s.worker_timeout from pgjobs.settings as s);
+begin
+  perform pgjobs.check_page(show_workers.page_size, show_workers.page_offset);
+  return query
+  with page as (
+    select w.* from pgjobs.workers as w
+    order by w.last_heartbeat_at > v_alive, w.name, w.id
+    limit show_workers.page_size offset show_workers.page_offset
+  ), held as (
+    select
+      l.*,
+      count(*) over (partition by l.worker_id) as of_worker,
+      row_number() over (partition by l.worker_id order by l.claimed_at, l.task_id) as place
+    from pgjobs.leases as l
+    where l.worker_id in (select p.id from page as p)
+  ), works as (
+    select
+      h.worker_id,
+      min(h.of_worker)::integer as quantity,
+      jsonb_agg(jsonb_build_object(
+        'id', pgjobs.task_uuid(h.task_id), 'job', j.full_name, 'claimed_at', h.claimed_at, 'started_at', h.started_at,
+        'attempt', h.attempt
+      ) order by h.place) as tasks
+    from held as h
+    join pgjobs.jobs as j on j.id = h.job_id
+    where h.place <= show_workers.few
+    group by h.worker_id
+  )
+  select
+    p.id, p.name, p.owner, p.registered_at, p.last_heartbeat_at, p.last_heartbeat_at > v_alive,
+    (select count(*)::integer from pgjobs.worker_jobs as s where s.worker_id = p.id),
+    (
+      select coalesce(jsonb_agg(f.full_name order by f.full_name), '[]')
+      from (
+        select j.full_name from pgjobs.worker_jobs as s
+        join pgjobs.jobs as j on j.id = s.job_id
+        where s.worker_id = p.id
+        order by j.full_name
+        limit show_workers.few
+      ) as f
+    ),
+    coalesce(w.quantity, 0), coalesce(w.tasks, '[]')
+  from page as p
+  left join works as w on w.worker_id = p.id
+  order by p.last_heartbeat_at > v_alive, p.name, p.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) IS 'Workers with their jobs and tasks. Example: select name, is_alive, serves, task_count from pgjobs.show_workers()';
 
 CREATE FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) RETURNS TABLE(task_id bigint, status text, cancel_requested boolean, problem text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5627,6 +6004,32 @@ CREATE FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) RETURNS bigint
     RETURN (((('x'::text || encode(substr(sha256((check_bits || key)), 1, 8), 'hex'::text)))::bit(64))::bigint & ('0000111111111111111111111111111111111111111111111111111111111111'::"bit")::bigint);
 
 COMMENT ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) IS 'What hides a task''s number in its public id. Example: select pgjobs.task_mask(''\x00'', ''\x00'')';
+
+CREATE FUNCTION pgjobs.task_number_at(moment timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_low bigint := coalesce((select t.id from pgjobs.tasks as t order by t.id limit 1), 1);
+  v_high bigint := coalesce((select t.id from pgjobs.tasks as t order by t.id desc limit 1), 0) + 1;
+  v_middle bigint;
+  v_id bigint;
+  v_created_at timestamptz;
+begin
+  while v_low < v_high loop
+    v_middle := (v_low + v_high) / 2;
+    select t.id, t.created_at into v_id, v_created_at from pgjobs.tasks as t where t.id >= v_middle order by t.id limit 1;
+    if v_id is null or v_id >= v_high or v_created_at >= task_number_at.moment then
+      v_high := v_middle;
+    else
+      v_low := v_id + 1;
+    end if;
+  end loop;
+  return v_low;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.task_number_at(moment timestamp with time zone) IS 'Where tasks of a time begin. Example: select pgjobs.task_number_at(pgjobs.now() - interval ''1 hour'')';
 
 CREATE FUNCTION pgjobs.throughput(of_job text DEFAULT NULL::text, since interval DEFAULT '01:00:00'::interval, step interval DEFAULT '00:01:00'::interval) RETURNS TABLE(at timestamp with time zone, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -7783,6 +8186,8 @@ REVOKE ALL ON FUNCTION pgjobs.short_duration(seconds double precision) FROM PUBL
 
 REVOKE ALL ON FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.allowed_steps(status text, phase text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.announce_claimed() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.announce_ended() FROM PUBLIC;
@@ -7894,6 +8299,13 @@ GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], re
 
 REVOKE ALL ON FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.count_jobs(room text, include_archived boolean) TO pgjobs_producer;
@@ -7980,6 +8392,13 @@ REVOKE ALL ON FUNCTION pgjobs.find_job(job text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.find_worker(worker_id uuid, actor text, is_superuser boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.findings() FROM PUBLIC;
@@ -7996,6 +8415,8 @@ REVOKE ALL ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zo
 REVOKE ALL ON FUNCTION pgjobs.forget_read(key text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) FROM PUBLIC;
 
@@ -8053,6 +8474,17 @@ REVOKE ALL ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantitie
 REVOKE ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
 
@@ -8171,6 +8603,8 @@ REVOKE ALL ON FUNCTION pgjobs.newest_anywhere(status text, before bigint, wanted
 
 REVOKE ALL ON FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.newest_of(room text, job_id integer, status text, before bigint, wanted bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
@@ -8288,12 +8722,16 @@ REVOKE ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.running() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.saying(ids bigint[], owner text, matching text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.scheduled_tasks() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_readonly;
@@ -8302,10 +8740,19 @@ GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.seen_task(task pgjobs.task) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_api;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_operator;
+
+REVOKE ALL ON FUNCTION pgjobs.show_database() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.show_task(task_uuid uuid) TO pgjobs_producer;
@@ -8318,6 +8765,13 @@ GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_s
 GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_worker;
@@ -8388,6 +8842,8 @@ GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.task_number_at(moment timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_readonly;
