@@ -16,18 +16,9 @@ select 0 as v_page_offset;
 -- include check_page
 select task_id(:before, (select s.task_key from secrets as s)) as v_before, :page_size as v_wanted;
 -- include found_tasks
+-- include seen_tasks
 select
-  (
-    select json_group_array(json(f.document))
-    from (
-      select
--- include seen_task
-        as document
-      from json_each(:v_found) as n
-      cross join task as v on v.id = n.value
-      order by n.key
-    ) as f
-  ) as found,
+  :v_documents as found,
   (
     select task_uuid(min(n.value), (select s.task_key from secrets as s))
     from json_each(:v_found) as n

@@ -2,12 +2,12 @@
 --
 -- One task as the console shows it, with its payload, its result and its place in line.
 -- include find_task
+select json_array(:v_task) as v_found;
+-- include seen_tasks
 select
--- include seen_task
-  as document,
+  json_extract(:v_documents, '$[0]') as document,
   a.payload,
   a.result,
-  iif(v.status = 'pending', a.queue_position, null) as queue_position
-from task as v
-join task_answer as a on a.id = v.id
-where v.id = :v_task;
+  iif(json_extract(:v_documents, '$[0].status') = 'pending', a.queue_position, null) as queue_position
+from task_answer as a
+where a.id = :v_task;
