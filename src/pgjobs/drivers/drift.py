@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -62,9 +63,14 @@ def _missing(fresh: Inventory, found: Inventory, schema: str) -> Iterator[Differ
         there = found.get((kind, name))
         if there is None:
             yield Difference(kind, name, "missing", wanted["making"] or again)
-        elif there["definition"] != wanted["definition"]:
+        elif _compared(kind, there["definition"]) != _compared(kind, wanted["definition"]):
             mending = f"{there['removing']}; {wanted['making']}" if wanted["making"] else again
             yield Difference(kind, name, "changed", mending)
+
+
+def _compared(kind: str, definition: str) -> str:
+    # Expressions that went through a dump have other parentheses: (a and b) and c is read as a and b and c.
+    return definition if kind == "function" else re.sub(r"[()\s]", "", definition)
 
 
 def _foreign(fresh: Inventory, found: Inventory) -> Iterator[Difference]:

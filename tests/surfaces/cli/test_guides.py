@@ -1,0 +1,78 @@
+"""Every command of docs/operations.md and docs/cli.md runs as written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from tests.server import new_home
+from tests.surfaces.cli.guides import Guide, quoted
+from tests.surfaces.processes import free_port
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    home = new_home()
+    home.chmod(0o777)
+    yield home
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def server(home: Path) -> Iterator[EmbeddedPostgres]:
+    try:
+        with EmbeddedPostgres(home / "server", options={"max_connections": "60"}) as server:
+            configuration = server.data / "postgresql.conf"
+            # The standby is a copy, and has no socket directory of its own either.
+            configuration.write_text(configuration.read_text() + "\nunix_socket_directories = ''\n")
+            yield server
+    except EmbeddedPostgresError as error:
+        pytest.skip(str(error))
+
+
+def test_the_operations_guide_works_from_installing_to_failover(home: Path, server: EmbeddedPostgres):
+    missing = [
+        tool for tool in ("psql", "pgbouncer", "pg_dump", "curl") if shutil.which(tool, path=_path()) is None
+    ]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    standby = free_port()
+    guide = Guide(
+        "operations.md",
+        {
+            "5432": str(server.port),
+            "5433": str(standby),
+            "6432": str(free_port()),
+            "8787": str(free_port()),
+            "# the primary is lost": f"kill -9 $(head -1 {quoted(server.data / 'postmaster.pid')})",
+        },
+    )
+    here = home / "here"
+    here.mkdir()
+    here.chmod(0o777)
+    try:
+        done = guide.run(
+            here, PGHOST="127.0.0.1", PGPORT=str(server.port), PGUSER="postgres", PGPASSWORD=server.password
+        )
+    finally:
+        for pid in (here / "pgbouncer.pid", here / "standby" / "postmaster.pid"):
+            if pid.exists():
+                subprocess.run(["kill", pid.read_text().split()[0]], check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    assert '"sent to ada@example.org"' in done.stdout
+    assert json.loads((here / "findings.json").read_text())["is_healthy"]
+    assert server.password not in done.stdout + done.stderr
+
+
+def _path() -> str:
+    import os
+
+    from pgjobs.drivers.binaries import find_binaries
+
+    return f"{find_binaries()}:{os.environ['PATH']}:/usr/sbin"
