@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pgjobs import Queue
 
 PROGRAM = """
@@ -34,16 +36,19 @@ def command(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[
     )
 
 
-async def test_it_runs_tasks_until_it_is_told_to_stop(database_url: str, tmp_path: Path):
+@pytest.mark.parametrize(("told", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+async def test_it_runs_tasks_until_it_is_told_to_stop(
+    database_url: str, tmp_path: Path, told: signal.Signals, code: int
+):
     (tmp_path / "program.py").write_text(PROGRAM)
     with command("program:jobs", "--concurrency", "4", "--url", database_url, cwd=tmp_path) as process:
         async with await Queue.connect(database_url) as queue:
             await queue.register_job("@global", "tasks", "double")
             task = await queue.submit_task("@global:tasks:double", {"number": 21})
             assert (await queue.wait_for(task.task_id, 20)).result == 42
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(told)
             _, talk = process.communicate(timeout=20)
-            assert process.returncode == 0
+            assert process.returncode == code
             assert await queue.list_workers() == []
     assert f"task={task.task_id} job=@global:tasks:double attempt=1 doubling" in talk
     assert "has stopped" in talk

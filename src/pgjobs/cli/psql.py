@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import typer
 
 from pgjobs.cli.database import Url, settings_of
+from pgjobs.cli.output import say
 from pgjobs.errors import InvalidArgument, PgJobsError
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ def psql(context: typer.Context, url: Url = None) -> None:
     environment.setdefault("PGAPPNAME", "pgjobs psql")
     if (shortcuts := _shortcuts(settings)) is not None:
         environment["PSQLRC"] = shortcuts
+    if sys.stdin.isatty() and not context.args:
+        say("Try :top, :overview, :jobs, :failed, :findings, :why (42); and :help ('retry');")
     os.execve(program, ["psql", *context.args], environment)  # noqa: S606
 
 

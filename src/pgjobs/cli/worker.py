@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import os
+import signal
 import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgjobs.cli.database import Url, opened, settings_of
+from pgjobs.cli.exits import INTERRUPTED
 from pgjobs.errors import InvalidArgument
 from pgjobs.redaction import RedactingFormatter
 
@@ -46,7 +48,7 @@ def worker(
         options = {"max_size": max(settings.pool_max_size, concurrency + 4)}
         async with opened(address, **({} if address.startswith("sqlite") else options)) as queue:
             served.use(queue)
-            await Worker(
+            worker = Worker(
                 queue,
                 served,
                 concurrency=concurrency,
@@ -54,7 +56,10 @@ def worker(
                 lease=timedelta(seconds=lease),
                 grace=timedelta(seconds=grace),
                 name=name,
-            ).run(signals=True)
+            )
+            await worker.run(signals=True)
+            if worker.stopped_by is signal.SIGINT:
+                raise typer.Exit(INTERRUPTED)
 
     asyncio.run(run())
 

@@ -74,6 +74,7 @@ class Worker:
         self.jobs = jobs
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.id: UUID | None = None
+        self.stopped_by: signal.Signals | None = None
         self._lease, self._heartbeat, self._grace, self._sweep = lease, heartbeat, grace, sweep
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="pgjobs-task")
         self._processes = ProcessPool(processes or os.cpu_count() or 1)
@@ -103,14 +104,15 @@ class Worker:
         """Begins a graceful end."""
         self._stopped.set()
 
-    def _signalled(self) -> None:
+    def _signalled(self, number: signal.Signals) -> None:
+        self.stopped_by = self.stopped_by or number
         (self._hurried if self._stopped.is_set() else self._stopped).set()
 
     async def run(self, *, signals: bool = False) -> None:
         """Runs until stopped; with `signals`, SIGTERM and SIGINT stop it, and a second one hurries it."""
         if signals:
             for number in (signal.SIGTERM, signal.SIGINT):
-                asyncio.get_running_loop().add_signal_handler(number, self._signalled)
+                asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
         await self.start()
         try:
             await self._stopped.wait()

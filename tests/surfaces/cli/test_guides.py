@@ -7,11 +7,15 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from pgjobs.cli.app import app
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import new_home
+from tests.surfaces.cli.commands import ROOT
 from tests.surfaces.cli.guides import Guide, quoted
 from tests.surfaces.processes import free_port
 
@@ -76,3 +80,25 @@ def _path() -> str:
     from pgjobs.drivers.binaries import find_binaries
 
     return f"{find_binaries()}:{os.environ['PATH']}:/usr/sbin"
+
+
+def test_the_guide_to_the_command_line_works(home: Path, server: EmbeddedPostgres):
+    del server  # skips where there is no Postgres to start
+    here = home / "here"
+    here.mkdir()
+    done = Guide("cli.md", {"--port 8787": f"--port {free_port()}"}).run(here)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    assert '"Hello, Ada!"' in done.stdout
+    assert (here / "token").read_text().startswith("pgj_")
+
+
+def test_every_command_is_in_the_guide():
+    text = (ROOT / "docs" / "cli.md").read_text()
+    command: Any = typer.main.get_command(app)
+    named = [
+        f"{name} {part}".strip()
+        for name, each in command.commands.items()
+        for part in (getattr(each, "commands", None) or [""])
+    ]
+    assert len(named) > 30
+    assert [name for name in named if name.split()[0] != "cleanup" and f"pgjobs {name}" not in text] == []

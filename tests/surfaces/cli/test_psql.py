@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -11,14 +12,38 @@ import pytest
 
 from pgjobs.cli.psql import libpq_variables
 from pgjobs.errors import InvalidArgument
-from tests.surfaces.cli.commands import run
+from tests.surfaces.cli.commands import ROOT, run
+
+needs_psql = pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
 
 
-@pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
+@needs_psql
 def test_psql_is_connected_with_what_the_url_says(database_url: str):
     done = run("psql", "--url", database_url, "-A", "-t", "-c", "select current_database()")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip().splitlines()[-1] == database_url.rpartition("/")[2]
+
+
+SHORTCUTS = re.findall(r"^\\set ([a-z]+) 'select", (ROOT / "sql/postgres/psqlrc").read_text(), re.MULTILINE)
+
+
+@needs_psql
+def test_every_shortcut_works(database_url: str):
+    calls = {"why": ":why (1);", "help": ":help ('retry');", "watch": ":watch"}
+    assert {"top", "overview", "why", "findings"} < set(SHORTCUTS)
+    asked = "\n".join(calls.get(name, f":{name}") for name in SHORTCUTS if name != "watch")
+    done = run("psql", "--url", database_url, "-v", "ON_ERROR_STOP=1", stdin=f"{asked}\n")
+    # There is no task 1, which `why` says without failing.
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "retry_task" in done.stdout
+
+
+@needs_psql
+def test_shortcuts_follow_the_schema(empty_database_url: str):
+    assert run("migrate", "--no-roles", "--url", empty_database_url, PGJOBS_SCHEMA="mail").returncode == 0
+    done = run("psql", "--url", empty_database_url, "-A", stdin=":overview\n:top\n", PGJOBS_SCHEMA="mail")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "waiting|0" in done.stdout
 
 
 def test_the_password_is_in_the_environment_and_not_among_the_arguments(tmp_path: Path):
