@@ -95,3 +95,16 @@ grant execute on function
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant select on pgjobs.findings, pgjobs.storage, pgjobs.blockers to pgjobs_readonly, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.findings, pgjobs.storage, pgjobs.blockers to pgjobs_readonly, pgjobs_operator, pgjobs_api;
+
+-- Clean-up after incomplete runs.
+grant select on pgjobs.incomplete_cleanup_tasks, pgjobs.incomplete_cleanup_events
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.redact, pgjobs.redact_line, pgjobs.redact_document, pgjobs.list_cleanups, pgjobs.count_cleanups,
+  pgjobs.get_cleanup, pgjobs.list_cleanup_events, pgjobs.get_job_target
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.reconcile_cleanups, pgjobs.claim_cleanups, pgjobs.await_cleanups
+to pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.set_job_target, pgjobs.retry_cleanup, pgjobs.ignore_cleanup, pgjobs.unignore_cleanup, pgjobs.delete_job
+to pgjobs_operator, pgjobs_api;

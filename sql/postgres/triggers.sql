@@ -64,6 +64,12 @@ for each statement execute function pgjobs.refuse_generic_change();
 create trigger generic_jobs_have_verbs instead of insert or update or delete on pgjobs.generic_jobs
 for each row execute function pgjobs.refuse_generic_change();
 
+-- Where a run writes is settled when it starts.
+create trigger started_at_once_with_target after insert on pgjobs.leases
+referencing new table as new_rows for each statement execute function pgjobs.snapshot_targets();
+create trigger started_with_target after update on pgjobs.leases
+referencing new table as new_rows for each statement execute function pgjobs.snapshot_targets();
+
 -- The registry: who came and who went.
 create trigger job_came after insert on pgjobs.jobs
 for each row execute function pgjobs.announce_job();

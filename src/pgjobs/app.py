@@ -14,8 +14,17 @@ from starlette.requests import Request
 
 from pgjobs import __version__, metrics
 from pgjobs.errors import PgJobsError
+from pgjobs.maintenance import CleanupRunner
 from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, close_queue, console, get_queue, install, serve_sockets
+from pgjobs.rest import (
+    ApiSettings,
+    close_queue,
+    console,
+    get_queue,
+    install,
+    maintenance_router,
+    serve_sockets,
+)
 from pgjobs.rest.auth import Reading
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.observing import RequestLog
@@ -38,13 +47,17 @@ def create_app(
             app.state.pgjobs_queue = await Queue.connect(url)
         serving: Queue = queue or app.state.pgjobs_queue
         await require_current(serving)
-        sweeping = asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")
+        upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
+        if settings.run_cleanup:
+            cleaner = CleanupRunner(serving, node_id=settings.cleanup_node)
+            upkeep.append(asyncio.create_task(cleaner.run(), name="pgjobs cleaner"))
         try:
             yield
         finally:
-            sweeping.cancel()
-            with suppress(asyncio.CancelledError):
-                await sweeping
+            for task in upkeep:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             await close_queue(app)
 
     app = FastAPI(
@@ -60,6 +73,7 @@ def create_app(
     )
     install(app, queue, settings=settings)
     app.include_router(console)
+    app.include_router(maintenance_router)
     _add_health(app)
     _add_metrics(app)
     serve_sockets(app, settings)

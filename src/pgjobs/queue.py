@@ -27,6 +27,7 @@ from pgjobs.models import (
 from pgjobs.queue_console import ConsoleVerbs
 from pgjobs.queue_leases import LeaseVerbs
 from pgjobs.queue_live import LiveVerbs
+from pgjobs.queue_maintenance import MaintenanceVerbs
 from pgjobs.queue_operators import OperatorVerbs
 from pgjobs.queue_providers import ProviderVerbs
 from pgjobs.queue_registry import RegistryVerbs
@@ -42,6 +43,7 @@ class Queue(
     ProviderVerbs,
     LiveVerbs,
     SessionVerbs,
+    MaintenanceVerbs,
     OperatorVerbs,
     ConsoleVerbs,
 ):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -40,6 +42,12 @@ class SqliteHome:
     async def settle(self) -> None:
         """One writer at a time: nothing can hide an event."""
 
+    async def execute(self, sql: str) -> None:
+        """What an operator would type, with the dialect's names filled in."""
+        with closing(sqlite3.connect(self.url.removeprefix("sqlite:///"))) as connection:
+            connection.execute(sql.format(settings="settings", zero="0", week="604800000000"))
+            connection.commit()
+
     async def close(self) -> None:
         await self.queue.close()
 
@@ -70,6 +78,10 @@ class PostgresHome:
                 if int(horizon) > written:
                     return
                 await asyncio.sleep(0.002)
+
+    async def execute(self, sql: str) -> None:
+        """What an operator would type, with the dialect's names filled in."""
+        await self.connection.execute(sql.format(settings="pgjobs.settings", zero="'0'", week="'7 days'"))
 
     async def empty(self) -> None:
         """Back to how it was installed; numbers and the clock go on from where they are."""

@@ -63,6 +63,10 @@ begin
     delete from pgjobs.idempotency_keys as k
     using pgjobs.tasks as t
     where t.id = any (v_tasks) and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
+    delete from pgjobs.events as e
+    using pgjobs.tasks as t
+    where t.id = any (v_tasks) and t.job_id = pgjobs.cleanup_job() and e.task_id = t.id;
+    delete from pgjobs.run_targets as r where r.task_id = any (v_tasks);
     delete from pgjobs.attempts as a where a.task_id = any (v_tasks);
     delete from pgjobs.outcomes as o where o.task_id = any (v_tasks);
     delete from pgjobs.tasks as t where t.id = any (v_tasks);

@@ -101,12 +101,15 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_pruned integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
+  v_cleanup_job integer := pgjobs.cleanup_job();
 begin
   delete from pgjobs.events as e
   where (e.xid, e.id) = any (array(
     select row(o.xid, o.id)
     from pgjobs.events as o
     where o.at < sweep_retention.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s)
+      -- The audit trail of a clean-up task goes with the task.
+      and o.job_id is distinct from v_cleanup_job
     order by o.xid, o.id
     limit sweep_retention.batch
   ));

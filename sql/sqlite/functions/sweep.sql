@@ -96,6 +96,8 @@ where id in (
     (select k.id from events as k where k.at >= :v_events_since order by k.id limit 1), 9223372036854775807
   )
     and :v_events_since is not null
+    -- The audit trail of a clean-up task goes with the task.
+    and e.job_id is not (select j.id from jobs as j where j.full_name = '@internal:maintenance:incomplete-cleanup')
   order by e.id
   limit :v_batch
 );

@@ -7,6 +7,7 @@ import os
 import typer
 
 from pgjobs.cli.bench import bench
+from pgjobs.cli.cleanup import cleanup
 from pgjobs.cli.dev import dev
 from pgjobs.cli.doctor import doctor
 from pgjobs.cli.enqueue import enqueue
@@ -44,6 +45,7 @@ app.command()(enqueue)
 app.add_typer(tasks, name="tasks")
 app.add_typer(jobs, name="jobs")
 app.add_typer(workers, name="workers")
+app.add_typer(cleanup, name="cleanup")
 app.command()(top)
 app.command()(doctor)
 app.command()(sweep)

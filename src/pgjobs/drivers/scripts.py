@@ -89,6 +89,7 @@ def read_release(
         code=scripts(
             *sorted((root / "internal").glob("*.sql")),
             root / "views.sql",
+            root / "maintenance.sql",
             *sorted((root / "functions").glob("*.sql")),
             root / "operators.sql",
             root / "triggers.sql",

@@ -133,6 +133,9 @@ _ARGUMENTS: Mapping[str, Convert] = {
 
 _COLUMNS: Mapping[str, Convert] = {
     "id": _to_id,
+    "job_id": _to_id,
+    "run_id": UUID,
+    "is_done": bool,
     "token": _to_token,
     **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id", "next"), UUID),
     "worker_id": _to_holder,
@@ -141,12 +144,20 @@ _COLUMNS: Mapping[str, Convert] = {
         ("payload", "result", "progress", "schema", "fields", "tags", "found", "document", "serves", "holds"),
         decode,
     ),
+    **dict.fromkeys(("target", "job_target", "target_snapshot_json", "fields_json"), decode),
     **dict.fromkeys(
         ("keep", "is_new", "is_ok", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"),
         bool,
     ),
     **dict.fromkeys(
-        ("backoff_base", "backoff_cap", "jitter_cap", "max_age", "retain_completed", "retain_failed"),
+        (
+            "backoff_base",
+            "backoff_cap",
+            "jitter_cap",
+            "max_age",
+            "retain_completed",
+            "retain_failed",
+        ),
         _to_interval,
     ),
     **dict.fromkeys(
@@ -179,6 +190,10 @@ _COLUMNS: Mapping[str, Convert] = {
             "completed_at",
             "expires_at",
             "revoked_at",
+            "last_attempt_at",
+            "next_attempt_at",
+            "ignored_at",
+            "ts",
         ),
         to_time,
     ),

@@ -9,10 +9,11 @@ from typing import Any
 from pgjobs.drivers.documents import encode
 from pgjobs.errors import BY_SQLSTATE, Forbidden, InvalidArgument, PgJobsError, SchemaBehind
 
-DOCUMENTS = frozenset({"schema", "payload", "result"})
+DOCUMENTS = frozenset({"schema", "payload", "result", "target"})
 DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
 DOCUMENT_COLUMNS = frozenset(
     {"payload", "result", "progress", "schema", "fields", "found", "document", "serves", "holds"}
+    | {"target", "job_target", "target_snapshot_json", "fields_json"}
 )
 
 

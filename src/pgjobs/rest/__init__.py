@@ -36,6 +36,7 @@ from pgjobs.rest.dependencies import (
 )
 from pgjobs.rest.internal import InternalJobs, register_internal
 from pgjobs.rest.live import close_streams, live, serve_sockets
+from pgjobs.rest.maintenance import router as maintenance_router
 from pgjobs.rest.problems import ProblemDetail, ProblemException, problem_exception_handler
 from pgjobs.rest.results import QueueResultBackend, ResultBackend, get_result_backend
 from pgjobs.rest.sessions import sign_in_link
@@ -63,6 +64,7 @@ __all__ = [
     "get_settings",
     "get_tsio",
     "install",
+    "maintenance_router",
     "problem_exception_handler",
     "register_internal",
     "release_waiters",

@@ -27,6 +27,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     **{error.problem: (error.status, (error.__doc__ or "").strip()) for error in BY_SQLSTATE.values()},
     "not-found": (404, "There is nothing at this address."),
     "method-not-allowed": (405, "The address does not answer this method."),
+    "invalid-filter": (400, "A filter or page has a value it cannot have."),
     "internal-error": (500, "Something went wrong that is not the caller's doing."),
     "provider-failed": (502, "The provider answered the read with an error."),
     "schema-behind": (503, "The database was not migrated to the version this server needs."),

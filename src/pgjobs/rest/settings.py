@@ -38,6 +38,9 @@ class ApiSettings(BaseSettings):
     session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
     trusted_origins: list[str] = []
 
+    run_cleanup: bool = True
+    cleanup_node: str | None = None
+
     @property
     def worker_timeout(self) -> timedelta | None:
         """How long a worker may be silent; None unless it was set: the database's own setting counts then."""

@@ -1,0 +1,110 @@
+"""Maintenance over HTTP: clean-up tasks, and putting jobs away or deleting them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Depends
+
+from pgjobs.errors import TaskNotFound
+from pgjobs.rest.auth import ActorDep, current_superuser
+from pgjobs.rest.cleanups import CleanupDetail, CleanupPage, IgnoreIn, WantedDep
+from pgjobs.rest.dependencies import QueueDep
+from pgjobs.rest.documented import problems
+from pgjobs.rest.problems import ProblemRoute
+
+router = APIRouter(prefix="/api", route_class=ProblemRoute, tags=["maintenance"])
+
+_CLEANUPS = "/maintenance/incomplete-cleanup"
+_CHANGES: dict[str, Any] = {
+    "status_code": 204,
+    "responses": problems("unauthorized", "forbidden", "task-not-found", "invalid-task-transition"),
+}
+_JOBS: dict[str, Any] = {
+    "status_code": 204,
+    "responses": problems("unauthorized", "forbidden", "job-not-found", "job-unavailable"),
+}
+
+
+async def superuser_id(user: Annotated[Any, Depends(current_superuser)]) -> str:
+    """Who changes something; maintenance is for superusers."""
+    return str(user.id)
+
+
+async def run_of(run_id: str) -> UUID:
+    try:
+        return UUID(run_id)
+    except ValueError:
+        raise TaskNotFound(f"Run {run_id[:100]!r} has no clean-up task") from None
+
+
+SuperuserDep = Annotated[str, Depends(superuser_id)]
+RunDep = Annotated[UUID, Depends(run_of)]
+
+
+@router.get(_CLEANUPS, responses=problems("unauthorized", "invalid-filter"))
+async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
+    """List clean-up tasks, next due first."""
+    tasks, total = await asyncio.gather(
+        queue.list_cleanups(
+            statuses=wanted.statuses,
+            target_types=wanted.target_types,
+            of_node=wanted.node_id,
+            of_job=wanted.job_id,
+            page_size=wanted.page_size,
+            page_offset=(wanted.page - 1) * wanted.page_size,
+        ),
+        queue.count_cleanups(
+            statuses=wanted.statuses,
+            target_types=wanted.target_types,
+            of_node=wanted.node_id,
+            of_job=wanted.job_id,
+        ),
+    )
+    return CleanupPage.of(tasks, wanted.page, wanted.page_size, total)
+
+
+@router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "task-not-found"))
+async def get_cleanup(run: RunDep, queue: QueueDep, _actor: ActorDep) -> CleanupDetail:
+    """One clean-up task and what happened to it."""
+    return CleanupDetail.of(await queue.get_cleanup(run), await queue.list_cleanup_events(run))
+
+
+@router.post(_CLEANUPS + "/{run_id}/retry-now", **_CHANGES)
+async def retry_cleanup(run: RunDep, queue: QueueDep, actor: SuperuserDep) -> None:
+    """Try again now, with no attempts used."""
+    await queue.retry_cleanup(run, actor=actor)
+
+
+@router.post(_CLEANUPS + "/{run_id}/ignore", **_CHANGES)
+async def ignore_cleanup(
+    run: RunDep, queue: QueueDep, actor: SuperuserDep, body: IgnoreIn | None = None
+) -> None:
+    """Leave it where it is."""
+    await queue.ignore_cleanup(run, actor=actor, reason=body.reason if body else None)
+
+
+@router.post(_CLEANUPS + "/{run_id}/unignore", **_CHANGES)
+async def unignore_cleanup(run: RunDep, queue: QueueDep, actor: SuperuserDep) -> None:
+    """Take up again what was ignored."""
+    await queue.unignore_cleanup(run, actor=actor)
+
+
+@router.post("/jobs/{job:path}/archive", **_JOBS)
+async def archive_job(job: str, queue: QueueDep, actor: SuperuserDep) -> None:
+    """Put a job away, by id or address: it takes and yields no tasks and is hidden; its history stays."""
+    await queue.archive_job(job, actor=actor)
+
+
+@router.post("/jobs/{job:path}/unarchive", **_JOBS)
+async def unarchive_job(job: str, queue: QueueDep, actor: SuperuserDep) -> None:
+    """Take an archived job back."""
+    await queue.unarchive_job(job, actor=actor)
+
+
+@router.delete("/jobs/{job:path}", **_JOBS)
+async def delete_job(job: str, queue: QueueDep, actor: SuperuserDep) -> None:
+    """Delete a job for good, with its tasks, their history and their clean-up tasks."""
+    await queue.delete_job(job, actor=actor)
