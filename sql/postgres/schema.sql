@@ -890,6 +890,37 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) IS 'Puts a job away. Example: select * from pgjobs.archive_job(''@global:modifiers:Rotate'')';
 
+CREATE FUNCTION pgjobs.await_cleanups(node_id text DEFAULT NULL::text, previous bigint DEFAULT NULL::bigint) RETURNS TABLE(mark bigint, due_in interval)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job integer := (
+    select j.id from pgjobs.jobs as j
+    where j.id = pgjobs.cleanup_job() and j.paused_at is null and j.archived_at is null
+  );
+begin
+  mark := (
+    select m.mark from pgjobs.mark_waiting(job_ids => array[v_job], previous => await_cleanups.previous) as m
+    where v_job is not null
+  );
+  due_in := (
+    select case when min(d.due_at) is not null then greatest(min(d.due_at) - pgjobs.now(), interval '0') end
+    from (
+      select r.due_at, r.task_id from pgjobs.ready as r where r.job_id = v_job
+      union all
+      select s.run_at, s.task_id from pgjobs.scheduled as s where s.job_id = v_job
+    ) as d (due_at, task_id)
+    join pgjobs.tasks as t on t.id = d.task_id
+    where await_cleanups.node_id is null or t.project = await_cleanups.node_id
+  );
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) IS 'Asks a cleaner to be woken. Example: listen "pgjobs.wake"; select * from pgjobs.await_cleanups()';
+
 CREATE FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) RETURNS interval
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1228,6 +1259,20 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) IS 'Refuses claims that cannot be. Example: see pgjobs.claim_tasks, which calls it first';
 
+CREATE FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if not statuses <@ array['queued', 'running', 'retrying', 'blocked', 'done', 'ignored', 'abandoned'] then
+    perform pgjobs.refuse('validation-error', 'Unknown status of a clean-up task', format('Got %s.', statuses),
+      'Statuses: queued, running, retrying, blocked, done, ignored, abandoned');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) IS 'Refuses unknown statuses. Example: select pgjobs.check_cleanup_statuses(array[''blocked''])';
+
 CREATE FUNCTION pgjobs.check_document(document jsonb, what text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1398,6 +1443,44 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) IS 'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
+
+CREATE FUNCTION pgjobs.check_target(target jsonb, node_id text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+declare
+  v_type text := check_target.target ->> 'type';
+begin
+  if check_target.node_id is null or check_target.node_id = '' or length(check_target.node_id) > 200 then
+    perform pgjobs.refuse('validation-error', 'A node''s name has 1 to 200 characters');
+  end if;
+  if jsonb_typeof(check_target.target) <> 'object' or coalesce(v_type, '') !~ '^[a-z][a-z0-9_]{0,49}$'
+    or octet_length(check_target.target::text) > 10000
+  then
+    perform pgjobs.refuse('validation-error', 'A target is an object with a type and at most 10000 bytes');
+  end if;
+  if pgjobs.redact_document(check_target.target) <> check_target.target then
+    perform pgjobs.refuse('validation-error', 'A target must not hold secrets, queries or fragments',
+      'A URL in it has a user, a query or a fragment, or a member is named like a secret.',
+      'Name the secret: {"type": "webdav", "base_url": "https://host/dav", "secret_name": "dav"}');
+  end if;
+  if v_type = 'local_dir' and (
+    jsonb_typeof(check_target.target -> 'base_dir') is distinct from 'string'
+    or check_target.target ->> 'base_dir' !~ '^/' or check_target.target ->> 'base_dir' ~ '(^|/)\.\.?(/|$)'
+  ) then
+    perform pgjobs.refuse('validation-error', 'base_dir must be an absolute path without . and ..');
+  end if;
+  if v_type = 'webdav' and (
+    jsonb_typeof(check_target.target -> 'base_url') is distinct from 'string'
+    or check_target.target ->> 'base_url' !~ '^https?://[^/]+'
+    or coalesce(jsonb_typeof(check_target.target -> 'secret_name'), 'string') not in ('string', 'null')
+  ) then
+    perform pgjobs.refuse('validation-error', 'base_url must be an http or https URL, and secret_name a text');
+  end if;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.check_target(target jsonb, node_id text) IS 'Refuses targets that cannot be. Example: select pgjobs.check_target(''{"type": "local_dir", "base_dir": "/data"}'', ''hub'')';
 
 CREATE FUNCTION pgjobs.check_update(old_status text, new_status text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1647,6 +1730,51 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) IS 'Claims one task and shows it as HTTP does. Example: select uuid, token, payload from pgjobs.claim_and_show(''<worker id>'')';
 
+CREATE FUNCTION pgjobs.claim_cleanups(holder text, node_id text DEFAULT NULL::text, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval) RETURNS TABLE(task_id bigint, token uuid, attempt smallint, until timestamp with time zone, run_id uuid, job text, node text, target jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job integer := pgjobs.cleanup_job();
+  v_lease record;
+  v_run_status text;
+begin
+  if v_job is null then
+    return;
+  end if;
+  for v_lease in
+    select c.*
+    from pgjobs.claim_tasks(
+      holder => claim_cleanups.holder, quantity => claim_cleanups.quantity, job_ids => array[v_job],
+      lease => coalesce(claim_cleanups.lease, interval '30 minutes'), of_project => claim_cleanups.node_id, start => true
+    ) as c
+  loop
+    select t.status into v_run_status from pgjobs.task as t
+    where t.id = pgjobs.task_id((v_lease.payload ->> 'run_id')::uuid);
+    if v_run_status in ('pending', 'claimed', 'running') then
+      perform from pgjobs.release_tasks(array[v_lease.task_id], array[v_lease.token], delay => '1 hour');
+    elsif v_run_status = 'completed' then
+      perform from pgjobs.complete_tasks(
+        array[v_lease.task_id], array[v_lease.token], array['{"outcome": "skip_complete"}'::jsonb]
+      );
+    else
+      task_id := v_lease.task_id;
+      token := v_lease.token;
+      attempt := v_lease.attempt;
+      until := v_lease.until;
+      run_id := v_lease.payload ->> 'run_id';
+      job := v_lease.payload ->> 'job_name';
+      node := v_lease.payload ->> 'node_id';
+      target := v_lease.payload -> 'target';
+      return next;
+    end if;
+  end loop;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) IS 'Leases due clean-up tasks. Example: select run_id, target from pgjobs.claim_cleanups(''me'')';
+
 CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1743,6 +1871,12 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) IS 'The jobs a claim may take from. Example: select pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
+
+CREATE FUNCTION pgjobs.cleanup_job() RETURNS integer
+    LANGUAGE sql STABLE
+    RETURN (SELECT j.id FROM pgjobs.jobs j WHERE (j.full_name = '@internal:maintenance:incomplete-cleanup'::text));
+
+COMMENT ON FUNCTION pgjobs.cleanup_job() IS 'Number of the clean-up job. Example: select pgjobs.cleanup_job()';
 
 CREATE FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) RETURNS TABLE(failed integer, retried integer, retired_jobs integer)
     LANGUAGE plpgsql
@@ -1855,6 +1989,25 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) IS 'Ends tasks successfully. Example: select * from pgjobs.complete_tasks(array[42], array[''<token>''::uuid], array[''{"ok": true}''::jsonb])';
+
+CREATE FUNCTION pgjobs.count_cleanups(statuses text[] DEFAULT NULL::text[], target_types text[] DEFAULT NULL::text[], of_node text DEFAULT NULL::text, of_job text DEFAULT NULL::text) RETURNS TABLE(total bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+  perform pgjobs.check_cleanup_statuses(count_cleanups.statuses);
+  return query
+  select count(*)
+  from pgjobs.incomplete_cleanup_tasks as c
+  where (count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
+    and (count_cleanups.target_types is null or c.target_type = any (count_cleanups.target_types))
+    and (count_cleanups.of_node is null or c.node_id = count_cleanups.of_node)
+    and (count_cleanups.of_job is null or count_cleanups.of_job in (c.job_id::text, c.job_name));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) IS 'How many clean-up tasks there are. Example: select total from pgjobs.count_cleanups(statuses => array[''abandoned''])';
 
 CREATE FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -2162,6 +2315,49 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) IS 'Creates an API token. Example: select token from pgjobs.create_token(''ada'', ''build server'', lifetime => ''90 days'')';
 
+CREATE FUNCTION pgjobs.delete_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text, batch integer DEFAULT 10000) RETURNS TABLE(removed integer, is_done boolean)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job pgjobs.jobs := pgjobs.find_job(delete_job.job);
+  v_tasks bigint[];
+begin
+  if delete_job.batch is null or delete_job.batch not between 1 and 100000 then
+    perform pgjobs.refuse('validation-error', 'batch must be between 1 and 100000');
+  end if;
+  if v_job.room = '@internal' then
+    perform pgjobs.refuse('job-unavailable', format('Job %s is @internal', v_job.full_name), null, 'Archive it instead.');
+  end if;
+  update pgjobs.jobs as j
+  set archived_at = coalesce(j.archived_at, v_now), deleted_at = coalesce(j.deleted_at, v_now)
+  where j.id = v_job.id;
+  v_tasks := pgjobs.some_tasks_of(v_job.id, delete_job.batch);
+  removed := cardinality(v_tasks);
+  is_done := removed < delete_job.batch;
+  perform pgjobs.remove_tasks(v_tasks || array(
+    select s.cleanup_id from pgjobs.run_targets as s where s.task_id = any (v_tasks) and s.cleanup_id is not null
+  ));
+  if is_done then
+    delete from pgjobs.worker_jobs as w where w.job_id = v_job.id;
+    delete from pgjobs.lanes as l where l.job_id = v_job.id;
+    delete from pgjobs.jobs as j where j.id = v_job.id;
+    insert into pgjobs.events (at, kind, room, actor, message, fields)
+    values (
+      v_now, 'job_deleted', v_job.room, delete_job.actor, pgjobs.redact_line(delete_job.reason),
+      jsonb_build_object('job', v_job.full_name, 'job_id', v_job.uuid)
+    );
+  end if;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) IS 'Removes a job and its history for good. Example: select * from pgjobs.delete_job(''lab:backups:nightly'')';
+
 CREATE FUNCTION pgjobs.depth_estimates(relation regclass) RETURNS TABLE(job_id integer, quantity bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2333,6 +2529,41 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) IS 'Ends locked leases without success. Example: see pgjobs.fail_tasks, which locks them first';
+
+CREATE FUNCTION pgjobs.ensure_cleanup_job() RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_job integer := pgjobs.cleanup_job();
+begin
+  if v_job is not null then
+    return v_job;
+  end if;
+  v_job := (
+    select r.job_id
+    from pgjobs.register_job(
+      '@internal', 'maintenance', 'incomplete-cleanup', max_attempts => 20, backoff_base => '300 seconds',
+      backoff_cap => '6 hours', jitter_share => 1, jitter_cap => '60 seconds', max_age => '30 days', events => 'full'
+    ) as r
+  );
+  insert into pgjobs.error_policies (job_id, kind, backoff_base, backoff_cap, jitter_share, jitter_cap)
+  select v_job, p.kind, p.base, p.cap, 1, p.jitter
+  from (values
+    ('network', interval '60 seconds', interval '6 hours', interval '30 seconds'),
+    ('http', '60 seconds', '6 hours', '30 seconds'),
+    ('io', '300 seconds', '6 hours', '60 seconds'),
+    ('unknown', '300 seconds', '6 hours', '60 seconds'),
+    ('auth', '6 hours', '24 hours', '600 seconds'),
+    ('config', '6 hours', '24 hours', '600 seconds'),
+    ('lease_expired', '60 seconds', '60 seconds', '30 seconds')
+  ) as p (kind, base, cap, jitter)
+  on conflict do nothing;
+  return v_job;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.ensure_cleanup_job() IS 'Number of the clean-up job, registered if need be. Example: see pgjobs.reconcile_cleanups, which calls it';
 
 CREATE FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -2571,6 +2802,27 @@ end
 $_$;
 
 COMMENT ON FUNCTION pgjobs.feed_snapshot() IS 'What a reader of events sees now. Example: select pgjobs.feed_snapshot()';
+
+CREATE FUNCTION pgjobs.find_cleanup(run_id uuid) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_task bigint := (
+    select k.task_id
+    from pgjobs.idempotency_keys as k
+    where k.job_id = pgjobs.cleanup_job() and k.key = pgjobs.task_id(find_cleanup.run_id)::text
+  );
+begin
+  if v_task is null then
+    perform pgjobs.refuse('task-not-found', format('Run %s has no clean-up task', find_cleanup.run_id),
+      null, 'select run_id from pgjobs.incomplete_cleanup_tasks');
+  end if;
+  return v_task;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.find_cleanup(run_id uuid) IS 'The clean-up task of a run. Example: select pgjobs.find_cleanup(''<run id>'')';
 
 CREATE FUNCTION pgjobs.find_job(job text) RETURNS pgjobs.jobs
     LANGUAGE plpgsql STABLE
@@ -2872,6 +3124,154 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) IS 'Tasks with a status of the generic job manager, from where they live. Example: select * from pgjobs.generic_homes(''queued'', array[1], 1000000)';
 
+CREATE FUNCTION pgjobs.redact_document(document jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $_$
+begin
+  case jsonb_typeof(document)
+    when 'string' then
+      return to_jsonb(pgjobs.redact(document #>> '{}'));
+    when 'array' then
+      return (
+        select coalesce(jsonb_agg(pgjobs.redact_document(e.item) order by e.place), '[]')
+        from jsonb_array_elements(document) with ordinality as e (item, place)
+      );
+    when 'object' then
+      return (
+        select coalesce(jsonb_object_agg(m.name, case
+          when m.name ~* '(pass(word|wd|phrase)|pwd|secret|token|(api|access)[_-]?key|signature|credential|authorization)s?$'
+            then to_jsonb('…'::text)
+          else pgjobs.redact_document(m.value)
+        end), '{}')
+        from jsonb_each(document) as m (name, value)
+      );
+    else
+      return document;
+  end case;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.redact_document(document jsonb) IS 'A document without credentials. Example: select pgjobs.redact_document(''{"base_url": "https://user:secret@host/"}'')';
+
+CREATE FUNCTION pgjobs.redact_line(message text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return left(
+    trim(regexp_replace(pgjobs.redact(redact_line.message), '[\u0001-\u0020\u007f-\u00a0\u2028\u2029]+', ' ', 'g')), 500
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.redact_line(message text) IS 'A text without credentials, in one short line. Example: select pgjobs.redact_line(E''first\nsecond'')';
+
+CREATE VIEW pgjobs.incomplete_cleanup_tasks AS
+ SELECT ((t.payload ->> 'run_id'::text))::uuid AS run_id,
+    ((t.payload ->> 'job_id'::text))::uuid AS job_id,
+    (t.payload ->> 'job_name'::text) AS job_name,
+    (t.payload ->> 'node_id'::text) AS node_id,
+    ((t.payload -> 'target'::text) ->> 'type'::text) AS target_type,
+    pgjobs.redact_document(jsonb_build_object('node_id', (t.payload -> 'node_id'::text), 'target', (t.payload -> 'target'::text))) AS target_snapshot_json,
+        CASE
+            WHEN (o.status = 'completed'::text) THEN 'done'::text
+            WHEN (o.task_id IS NOT NULL) THEN 'abandoned'::text
+            WHEN (l.task_id IS NOT NULL) THEN 'running'::text
+            WHEN (i.task_id IS NOT NULL) THEN 'ignored'::text
+            WHEN (COALESCE((s.attempt)::integer, (r.attempt)::integer, (b.attempt)::integer, 0) = 0) THEN 'queued'::text
+            WHEN (a.error_kind = ANY (ARRAY['auth'::text, 'config'::text])) THEN 'blocked'::text
+            ELSE 'retrying'::text
+        END AS status,
+    COALESCE((o.attempt)::integer, (l.attempt)::integer, (i.attempt)::integer, (s.attempt)::integer, (r.attempt)::integer, (b.attempt)::integer, 0) AS attempts,
+    t.created_at,
+    GREATEST(t.created_at, a.ended_at, l.claimed_at, o.ended_at, i.ignored_at) AS updated_at,
+    COALESCE(l.claimed_at, o.claimed_at, a.claimed_at) AS last_attempt_at,
+    COALESCE(s.run_at, r.due_at, b.due_at) AS next_attempt_at,
+        CASE
+            WHEN (o.task_id IS NOT NULL) THEN o.error_kind
+            WHEN (COALESCE((l.attempt - 1), (i.attempt)::integer, (s.attempt)::integer, (r.attempt)::integer, (b.attempt)::integer) > 0) THEN a.error_kind
+            ELSE NULL::text
+        END AS last_error_kind,
+    pgjobs.redact_line(
+        CASE
+            WHEN (o.task_id IS NOT NULL) THEN o.error
+            WHEN (COALESCE((l.attempt - 1), (i.attempt)::integer, (s.attempt)::integer, (r.attempt)::integer, (b.attempt)::integer) > 0) THEN a.error
+            ELSE NULL::text
+        END) AS last_error,
+    i.ignored_at,
+    i.actor AS ignored_by_user_id,
+    pgjobs.redact_line(i.reason) AS ignore_reason,
+    t.id AS task_id
+   FROM ((((((((pgjobs.jobs j
+     JOIN pgjobs.tasks t ON (((t.room = '@internal'::text) AND (t.job_id = j.id))))
+     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = t.id)))
+     LEFT JOIN pgjobs.leases l ON ((l.task_id = t.id)))
+     LEFT JOIN pgjobs.ignored i ON ((i.task_id = t.id)))
+     LEFT JOIN pgjobs.scheduled s ON ((s.task_id = t.id)))
+     LEFT JOIN pgjobs.ready r ON (((r.job_id = t.job_id) AND (r.priority = t.priority) AND (r.due_at = t.created_at) AND (r.task_id = t.id))))
+     LEFT JOIN pgjobs.ready b ON (((b.task_id = t.id) AND b.is_again)))
+     LEFT JOIN LATERAL ( SELECT e.error,
+            e.error_kind,
+            e.claimed_at,
+            e.ended_at
+           FROM pgjobs.attempts e
+          WHERE (e.task_id = t.id)
+          ORDER BY e.id DESC
+         LIMIT 1) a ON (true))
+  WHERE (j.full_name = '@internal:maintenance:incomplete-cleanup'::text);
+
+COMMENT ON VIEW pgjobs.incomplete_cleanup_tasks IS 'What is left of runs that did not complete, and how its removal goes. Example: select run_id, status, last_error from pgjobs.incomplete_cleanup_tasks where status = ''blocked''';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.run_id IS 'The run: public id of the task that did not complete.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.job_id IS 'Public id of its job.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.job_name IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.node_id IS 'The machine whose place it wrote to.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.target_type IS 'local_dir, webdav or a type of your own.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.target_snapshot_json IS 'Where it wrote, redacted.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.status IS 'queued (never tried), running, retrying, blocked (credentials or configuration), done, ignored or abandoned.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.attempts IS 'Attempts so far, the present one included.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.created_at IS 'When it was found.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.updated_at IS 'When it last changed.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.last_attempt_at IS 'When the last attempt began.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.next_attempt_at IS 'When the next attempt is due.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.last_error_kind IS 'network, http, io, auth, config, unknown or lease_expired.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.last_error IS 'What the last attempt failed with, one line, redacted.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.ignored_at IS 'Since when it is ignored.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.ignored_by_user_id IS 'Who ignored it.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.ignore_reason IS 'Why.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_tasks.task_id IS 'Number of the clean-up task.';
+
+CREATE FUNCTION pgjobs.get_cleanup(run_id uuid) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_task bigint := pgjobs.find_cleanup(get_cleanup.run_id);
+begin
+  return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_cleanup(run_id uuid) IS 'The clean-up task of a run. Example: select status, last_error from pgjobs.get_cleanup(''<run id>'')';
+
 CREATE FUNCTION pgjobs.get_generic_job(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid) RETURNS SETOF pgjobs.generic_jobs
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2909,6 +3309,23 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.get_job(job text, room text) IS 'One job by address, number or public id. Example: select * from pgjobs.get_job(''@global:modifiers:Rotate'')';
+
+CREATE FUNCTION pgjobs.get_job_target(job text) RETURNS TABLE(job_name text, node text, job_target jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(get_job_target.job);
+begin
+  return query
+  select v_job.full_name, g.node_id, pgjobs.redact_document(g.target)
+  from pgjobs.targets as g
+  where g.job_id = v_job.id and g.target is not null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_job_target(job text) IS 'Where the runs of a job write. Example: select * from pgjobs.get_job_target(''lab:backups:nightly'')';
 
 CREATE FUNCTION pgjobs.get_provider(provider text, room text DEFAULT NULL::text, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS SETOF pgjobs.providers
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3061,6 +3478,24 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) IS 'A percentile, in seconds, from counted buckets. Example: select pgjobs.histogram_percentile(array[0, 4]::smallint[], array[90, 10], 0.95)';
+
+CREATE FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_task bigint := pgjobs.find_cleanup(ignore_cleanup.run_id);
+begin
+  begin
+    perform from pgjobs.ignore_task(v_task, ignore_cleanup.actor, ignore_cleanup.reason);
+  exception when sqlstate 'PJ006' then
+    perform pgjobs.refuse_cleanup_step(v_task, 'ignore', 'queued, retrying, blocked and abandoned');
+  end;
+  return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text, reason text) IS 'Leaves what a run left behind. Example: select status from pgjobs.ignore_cleanup(''<run id>'', current_user, ''the disk is gone'')';
 
 CREATE FUNCTION pgjobs.ignore_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3388,6 +3823,119 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.list_attempts(task_id bigint) IS 'Every ended attempt of a task. Example: select attempt, status, error from pgjobs.list_attempts(42)';
+
+CREATE VIEW pgjobs.incomplete_cleanup_events AS
+ SELECT ((t.payload ->> 'run_id'::text))::uuid AS run_id,
+    (row_number() OVER (PARTITION BY t.id ORDER BY e.id))::integer AS seq,
+    e.at AS ts,
+        CASE
+            WHEN ((e.kind = 'retrying'::text) AND (COALESCE((e.fields ->> 'error_kind'::text), ''::text) <> ALL (ARRAY['auth'::text, 'config'::text]))) THEN 'warn'::text
+            WHEN (e.kind = ANY (ARRAY['retrying'::text, 'failed'::text, 'cancelled'::text])) THEN 'error'::text
+            ELSE 'info'::text
+        END AS level,
+        CASE e.kind
+            WHEN 'started'::text THEN 'attempt'::text
+            WHEN 'completed'::text THEN COALESCE((o.result ->> 'outcome'::text), 'deleted'::text)
+            WHEN 'retrying'::text THEN
+            CASE
+                WHEN ((e.fields ->> 'error_kind'::text) = ANY (ARRAY['auth'::text, 'config'::text])) THEN 'blocked'::text
+                ELSE 'failed'::text
+            END
+            WHEN 'failed'::text THEN 'abandoned'::text
+            WHEN 'cancelled'::text THEN 'abandoned'::text
+            WHEN 'retried'::text THEN 'retry_now'::text
+            ELSE e.kind
+        END AS kind,
+    COALESCE(pgjobs.redact_line(e.message),
+        CASE e.kind
+            WHEN 'started'::text THEN 'An attempt began'::text
+            WHEN 'completed'::text THEN
+            CASE (o.result ->> 'outcome'::text)
+                WHEN 'skip_complete'::text THEN 'The run is complete: nothing was deleted'::text
+                WHEN 'skip_not_found'::text THEN 'There was nothing to delete'::text
+                ELSE 'What the run left behind was deleted'::text
+            END
+            WHEN 'ignored'::text THEN 'Put aside'::text
+            WHEN 'unignored'::text THEN 'Taken up again'::text
+            WHEN 'retried'::text THEN 'To be tried again now'::text
+            ELSE e.kind
+        END) AS message,
+    pgjobs.redact_document(
+        CASE
+            WHEN (e.kind = 'completed'::text) THEN (o.result - 'outcome'::text)
+            WHEN (e.kind = 'retrying'::text) THEN e.fields
+            WHEN (e.actor IS NOT NULL) THEN jsonb_build_object('by', e.actor)
+            ELSE NULL::jsonb
+        END) AS fields_json,
+    t.id AS task_id
+   FROM (((pgjobs.jobs j
+     JOIN pgjobs.tasks t ON (((t.room = '@internal'::text) AND (t.job_id = j.id))))
+     JOIN pgjobs.events e ON ((e.task_id = t.id)))
+     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = t.id)))
+  WHERE ((j.full_name = '@internal:maintenance:incomplete-cleanup'::text) AND (e.kind = ANY (ARRAY['started'::text, 'completed'::text, 'retrying'::text, 'failed'::text, 'cancelled'::text, 'ignored'::text, 'unignored'::text, 'retried'::text])));
+
+COMMENT ON VIEW pgjobs.incomplete_cleanup_events IS 'What happened to clean-up tasks, and who did it. Example: select seq, ts, kind, message from pgjobs.incomplete_cleanup_events where run_id = ''<run id>''';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.run_id IS 'The run.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.seq IS 'From 1, for each run.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.ts IS 'When.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.level IS 'info, warn or error.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.kind IS 'attempt, skip_complete, skip_not_found, deleted, failed, blocked, ignored, unignored, abandoned or retry_now.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.message IS 'What happened, one line, redacted.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.fields_json IS 'Details, redacted; `by` is who did it.';
+
+COMMENT ON COLUMN pgjobs.incomplete_cleanup_events.task_id IS 'Number of the clean-up task.';
+
+CREATE FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer DEFAULT 500) RETURNS SETOF pgjobs.incomplete_cleanup_events
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_task bigint := pgjobs.find_cleanup(list_cleanup_events.run_id);
+begin
+  perform pgjobs.check_page(list_cleanup_events.page_size, 0);
+  return query
+  select l.*
+  from (
+    select e.*
+    from pgjobs.incomplete_cleanup_events as e
+    where e.task_id = v_task
+    order by e.seq desc
+    limit list_cleanup_events.page_size
+  ) as l
+  order by l.seq;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) IS 'What happened to a clean-up task. Example: select seq, kind, message from pgjobs.list_cleanup_events(''<run id>'')';
+
+CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], target_types text[] DEFAULT NULL::text[], of_node text DEFAULT NULL::text, of_job text DEFAULT NULL::text, page_size integer DEFAULT 20, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+begin
+  perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
+  perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
+  return query
+  select c.*
+  from pgjobs.incomplete_cleanup_tasks as c
+  where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+    and (list_cleanups.target_types is null or c.target_type = any (list_cleanups.target_types))
+    and (list_cleanups.of_node is null or c.node_id = list_cleanups.of_node)
+    and (list_cleanups.of_job is null or list_cleanups.of_job in (c.job_id::text, c.job_name))
+  order by c.next_attempt_at nulls last, c.updated_at desc, c.task_id
+  limit list_cleanups.page_size offset list_cleanups.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) IS 'Clean-up tasks, next due first. Example: select run_id, status from pgjobs.list_cleanups(statuses => array[''blocked''])';
 
 CREATE FUNCTION pgjobs.list_events(after text DEFAULT NULL::text, of_task bigint DEFAULT NULL::bigint, of_job text DEFAULT NULL::text, of_room text DEFAULT NULL::text, page_size integer DEFAULT 500) RETURNS TABLE(cursor text, txid text, at timestamp with time zone, kind text, task_id bigint, task_uuid uuid, job text, room text, status text, worker_id uuid, actor text, message text, fields jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4363,6 +4911,10 @@ begin
     delete from pgjobs.idempotency_keys as k
     using pgjobs.tasks as t
     where t.id = any (v_tasks) and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
+    delete from pgjobs.events as e
+    using pgjobs.tasks as t
+    where t.id = any (v_tasks) and t.job_id = pgjobs.cleanup_job() and e.task_id = t.id;
+    delete from pgjobs.run_targets as r where r.task_id = any (v_tasks);
     delete from pgjobs.attempts as a where a.task_id = any (v_tasks);
     delete from pgjobs.outcomes as o where o.task_id = any (v_tasks);
     delete from pgjobs.tasks as t where t.id = any (v_tasks);
@@ -4450,6 +5002,81 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) IS 'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
 
+CREATE FUNCTION pgjobs.reconcile_cleanups(batch integer DEFAULT 200) RETURNS TABLE(created integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_after interval := (select s.cleanup_after from pgjobs.settings as s);
+  v_runs jsonb;
+  v_job integer;
+  v_node record;
+begin
+  if reconcile_cleanups.batch is null or reconcile_cleanups.batch not between 1 and 1000 then
+    perform pgjobs.refuse('validation-error', 'batch must be between 1 and 1000');
+  end if;
+  created := 0;
+  v_runs := case when v_after > interval '0' then (
+    select jsonb_agg(jsonb_build_object('id', u.task_id, 'job', u.job_id, 'payload', u.payload))
+    from (
+      select o.task_id, o.job_id, jsonb_build_object(
+        'run_id', pgjobs.task_uuid(o.task_id), 'job_id', j.uuid, 'job_name', j.full_name,
+        'node_id', coalesce(s.node_id, g.node_id), 'target', coalesce(s.target, g.target)
+      ) as payload
+      from pgjobs.targets as g
+      join pgjobs.jobs as j on j.id = g.job_id
+      join pgjobs.outcomes as o on o.status in ('failed', 'cancelled') and o.job_id = g.job_id
+      left join pgjobs.run_targets as s on s.task_id = o.task_id
+      where o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
+      order by o.task_id
+      limit reconcile_cleanups.batch
+    ) as u
+  ) end;
+  if v_runs is null then
+    return next;
+    return;
+  end if;
+  v_job := pgjobs.ensure_cleanup_job();
+  -- Whoever comes second has nothing to do; an archived job takes no tasks.
+  perform from pgjobs.jobs as j where j.id = v_job and j.archived_at is null for no key update skip locked;
+  if not found then
+    return next;
+    return;
+  end if;
+  for v_node in
+    select
+      r.run -> 'payload' ->> 'node_id' as name,
+      array_agg((r.run ->> 'id')::bigint order by r.place) as runs,
+      array_agg((r.run ->> 'id') order by r.place) as keys,
+      array_agg((r.run ->> 'job')::integer order by r.place) as jobs,
+      array_agg(r.run -> 'payload' order by r.place) as payloads
+    from jsonb_array_elements(v_runs) with ordinality as r (run, place)
+    group by 1
+    order by 1
+  loop
+    with submitted as (
+      select s.task_id, s.is_new, s.place
+      from pgjobs.submit_tasks(
+        v_job::text, v_node.payloads, idempotency_keys => v_node.keys, submitter => 'maintenance', project => v_node.name
+      ) with ordinality as s (task_id, is_new, place)
+    ), linked as (
+      insert into pgjobs.run_targets (task_id, job_id, node_id, target, taken_at, cleanup_id)
+      select v_node.runs[s.place], v_node.jobs[s.place], v_node.name, v_node.payloads[s.place] -> 'target', v_now, s.task_id
+      from submitted as s
+      on conflict (task_id) do update set cleanup_id = excluded.cleanup_id
+    )
+    select created + count(*) filter (where s.is_new) into created from submitted as s;
+  end loop;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.reconcile_cleanups(batch integer) IS 'Finds runs to clean up after. Example: select * from pgjobs.reconcile_cleanups()';
+
 CREATE FUNCTION pgjobs.redact(message text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4508,49 +5135,6 @@ END;
 
 COMMENT ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) IS 'Records what an operator did. Example: see pgjobs.retry_task, which calls it';
 
-CREATE FUNCTION pgjobs.redact_document(document jsonb) RETURNS jsonb
-    LANGUAGE plpgsql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    AS $_$
-begin
-  case jsonb_typeof(document)
-    when 'string' then
-      return to_jsonb(pgjobs.redact(document #>> '{}'));
-    when 'array' then
-      return (
-        select coalesce(jsonb_agg(pgjobs.redact_document(e.item) order by e.place), '[]')
-        from jsonb_array_elements(document) with ordinality as e (item, place)
-      );
-    when 'object' then
-      return (
-        select coalesce(jsonb_object_agg(m.name, case
-          when m.name ~* '(pass(word|wd|phrase)|pwd|secret|token|(api|access)[_-]?key|signature|credential|authorization)s?$'
-            then to_jsonb('…'::text)
-          else pgjobs.redact_document(m.value)
-        end), '{}')
-        from jsonb_each(document) as m (name, value)
-      );
-    else
-      return document;
-  end case;
-end
-$_$;
-
-COMMENT ON FUNCTION pgjobs.redact_document(document jsonb) IS 'A document without credentials. Example: select pgjobs.redact_document(''{"base_url": "https://user:secret@host/"}'')';
-
-CREATE FUNCTION pgjobs.redact_line(message text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    AS $$
-begin
-  return left(
-    trim(regexp_replace(pgjobs.redact(redact_line.message), '[\u0001-\u0020\u007f-\u00a0\u2028\u2029]+', ' ', 'g')), 500
-  );
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.redact_line(message text) IS 'A text without credentials, in one short line. Example: select pgjobs.redact_line(E''first\nsecond'')';
-
 CREATE FUNCTION pgjobs.refuse(problem text, message text, detail text DEFAULT NULL::text, hint text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4565,6 +5149,22 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.refuse(problem text, message text, detail text, hint text) IS 'Raises a problem by name. Example: select pgjobs.refuse(''task-not-found'', ''No task 7'')';
+
+CREATE FUNCTION pgjobs.refuse_cleanup_step(task_id bigint, step text, allowed text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_status text;
+begin
+  select c.status into v_status
+  from pgjobs.incomplete_cleanup_tasks as c where c.task_id = refuse_cleanup_step.task_id;
+  perform pgjobs.refuse('invalid-task-transition', format('Cannot %s a clean-up that is %s', step, v_status),
+    format('It is %s.', v_status), format('Only those that are %s allow it.', allowed));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.refuse_cleanup_step(task_id bigint, step text, allowed text) IS 'Raises why a step is not allowed. Example: select pgjobs.refuse_cleanup_step(42, ''ignore'', ''queued'')';
 
 CREATE FUNCTION pgjobs.refuse_direct_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -4818,6 +5418,35 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) IS 'Gives leases back unused. Example: select * from pgjobs.release_tasks(array[42], array[''<token>''::uuid])';
 
+CREATE FUNCTION pgjobs.remove_tasks(task_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+  delete from pgjobs.leases as l where l.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.ready as r
+  using pgjobs.tasks as t
+  where t.id = any (remove_tasks.task_ids)
+    and r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id;
+  delete from pgjobs.ready as r where r.task_id = any (remove_tasks.task_ids) and r.is_again;
+  delete from pgjobs.scheduled as s where s.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.outcomes as o where o.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.ignored as i where i.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.attempts as a where a.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.events as e where e.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.run_targets as s where s.task_id = any (remove_tasks.task_ids);
+  delete from pgjobs.idempotency_keys as k
+  using pgjobs.tasks as t
+  where t.id = any (remove_tasks.task_ids) and t.idempotency_key is not null
+    and k.job_id = t.job_id and k.key = t.idempotency_key;
+  delete from pgjobs.tasks as t where t.id = any (remove_tasks.task_ids);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.remove_tasks(task_ids bigint[]) IS 'Removes tasks wherever they are. Example: see pgjobs.delete_job, which chooses them';
+
 CREATE FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, until timestamp with time zone, cancel_requested boolean, problem text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -5014,6 +5643,32 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) IS 'Takes a worker away. Example: select * from pgjobs.retire_worker(''<worker id>'')';
+
+CREATE FUNCTION pgjobs.retry_cleanup(run_id uuid, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := pgjobs.now();
+  v_task bigint := pgjobs.find_cleanup(retry_cleanup.run_id);
+begin
+  perform from pgjobs.take_outcome(v_task, array['failed', 'cancelled']);
+  if not found then
+    delete from pgjobs.ignored as i where i.task_id = v_task;
+  end if;
+  if not found then
+    perform from pgjobs.take_pending(v_task);
+  end if;
+  if not found then
+    perform pgjobs.refuse_cleanup_step(v_task, 'retry', 'queued, retrying, blocked, ignored and abandoned');
+  end if;
+  perform pgjobs.enter_lane(v_task, v_now);
+  perform pgjobs.record_action(v_task, 'retried', 'pending', retry_cleanup.actor, retry_cleanup.reason, v_now);
+  return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retry_cleanup(run_id uuid, actor text, reason text) IS 'Tries to clean up now. Example: select status from pgjobs.retry_cleanup(''<run id>'', actor => current_user)';
 
 CREATE FUNCTION pgjobs.retry_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5243,6 +5898,34 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) IS 'Says what a job does after errors of one kind. Example: select pgjobs.set_error_policy(''@global:modifiers:Rotate'', ''auth'', is_retryable => false)';
 
+CREATE FUNCTION pgjobs.set_job_target(job text, target jsonb DEFAULT NULL::jsonb, node_id text DEFAULT 'hub'::text, actor text DEFAULT NULL::text) RETURNS TABLE(job_name text, node text, job_target jsonb)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(set_job_target.job);
+begin
+  if set_job_target.target is not null then
+    perform pgjobs.check_target(set_job_target.target, set_job_target.node_id);
+  end if;
+  if v_job.id = pgjobs.cleanup_job() then
+    perform pgjobs.refuse('validation-error', 'The clean-up job has no target of its own');
+  end if;
+  insert into pgjobs.targets (job_id, node_id, target)
+  values (v_job.id, set_job_target.node_id, set_job_target.target)
+  on conflict (job_id) do update set node_id = excluded.node_id, target = excluded.target;
+  insert into pgjobs.events (at, kind, job_id, room, actor, fields)
+  values (
+    pgjobs.now(), 'job_target_set', v_job.id, v_job.room, set_job_target.actor,
+    jsonb_build_object('node_id', set_job_target.node_id, 'target', set_job_target.target)
+  );
+  return query select v_job.full_name, g.node_id, g.target from pgjobs.targets as g where g.job_id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) IS 'Says where the runs of a job write. Example: select * from pgjobs.set_job_target(''lab:backups:nightly'', ''{"type": "local_dir", "base_dir": "/srv/backups"}'')';
+
 CREATE FUNCTION pgjobs.show_database() RETURNS TABLE(schema_name text, version integer, server text, total_bytes bigint, notify_queue_share double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -5374,6 +6057,60 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) IS 'Workers with their jobs and tasks. Example: select name, is_alive, serves, task_count from pgjobs.show_workers()';
+
+CREATE FUNCTION pgjobs.snapshot_targets() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  -- Most queues have no target, and this look costs less than touching the rows.
+  if not exists (select from pgjobs.targets) then
+    return null;
+  end if;
+  insert into pgjobs.run_targets (task_id, job_id, node_id, target, taken_at)
+  select n.task_id, n.job_id, g.node_id, g.target, n.started_at
+  from new_rows as n
+  join pgjobs.targets as g on g.job_id = n.job_id and g.target is not null
+  where n.started_at is not null
+    -- Renewals and progress change rows that started before.
+    and (tg_op = 'INSERT' or not exists (select from pgjobs.run_targets as s where s.task_id = n.task_id))
+  on conflict (task_id) do nothing;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.snapshot_targets() IS 'Trigger: copies the target of a job into the runs that start. Example: fires on insert into pgjobs.leases';
+
+CREATE FUNCTION pgjobs.some_tasks_of(job_id integer, quantity integer) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+  return array(
+    with recursive rooms as (
+      select (select t.room from pgjobs.tasks as t order by t.room limit 1) as room
+      union all
+      select (select t.room from pgjobs.tasks as t where t.room > r.room order by t.room limit 1)
+      from rooms as r
+      where r.room is not null
+    )
+    select t.id
+    from rooms as r
+    cross join lateral (
+      select k.id
+      from pgjobs.tasks as k
+      where k.room = r.room and k.job_id = some_tasks_of.job_id
+      order by k.id
+      limit some_tasks_of.quantity
+    ) as t
+    limit some_tasks_of.quantity
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.some_tasks_of(job_id integer, quantity integer) IS 'Some tasks of a job. Example: select pgjobs.some_tasks_of(1, 100)';
 
 CREATE FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) RETURNS TABLE(task_id bigint, status text, cancel_requested boolean, problem text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5816,12 +6553,15 @@ CREATE FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batch integ
     AS $$
 declare
   v_pruned integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
+  v_cleanup_job integer := pgjobs.cleanup_job();
 begin
   delete from pgjobs.events as e
   where (e.xid, e.id) = any (array(
     select row(o.xid, o.id)
     from pgjobs.events as o
     where o.at < sweep_retention.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s)
+      -- The audit trail of a clean-up task goes with the task.
+      and o.job_id is distinct from v_cleanup_job
     order by o.xid, o.id
     limit sweep_retention.batch
   ));
@@ -6323,6 +7063,24 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.uncounted_errors(quantity integer) IS 'Failed attempts that are not counted yet. Example: select * from pgjobs.uncounted_errors(1000) where is_error';
+
+CREATE FUNCTION pgjobs.unignore_cleanup(run_id uuid, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_task bigint := pgjobs.find_cleanup(unignore_cleanup.run_id);
+begin
+  begin
+    perform from pgjobs.unignore_task(v_task, unignore_cleanup.actor, unignore_cleanup.reason);
+  exception when sqlstate 'PJ006' then
+    perform pgjobs.refuse_cleanup_step(v_task, 'unignore', 'ignored');
+  end;
+  return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.unignore_cleanup(run_id uuid, actor text, reason text) IS 'Takes up what was ignored. Example: select status from pgjobs.unignore_cleanup(''<run id>'', actor => current_user)';
 
 CREATE FUNCTION pgjobs.unignore_task(task_id bigint, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7438,6 +8196,29 @@ COMMENT ON COLUMN pgjobs.rollups.quantity IS 'How many.';
 
 COMMENT ON COLUMN pgjobs.rollups.seconds IS 'Their durations or latencies together.';
 
+CREATE TABLE pgjobs.run_targets (
+    task_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    node_id text NOT NULL,
+    target jsonb NOT NULL,
+    taken_at timestamp with time zone NOT NULL,
+    cleanup_id bigint
+);
+
+COMMENT ON TABLE pgjobs.run_targets IS 'Where a run writes, as its job said when it started; it goes with the run.';
+
+COMMENT ON COLUMN pgjobs.run_targets.task_id IS 'The run.';
+
+COMMENT ON COLUMN pgjobs.run_targets.job_id IS 'Its job.';
+
+COMMENT ON COLUMN pgjobs.run_targets.node_id IS 'As in targets.';
+
+COMMENT ON COLUMN pgjobs.run_targets.target IS 'As in targets.';
+
+COMMENT ON COLUMN pgjobs.run_targets.taken_at IS 'When it was copied.';
+
+COMMENT ON COLUMN pgjobs.run_targets.cleanup_id IS 'The clean-up task of the run, which has one at most.';
+
 CREATE VIEW pgjobs.running AS
  SELECT task_id,
     job,
@@ -7575,6 +8356,8 @@ CREATE TABLE pgjobs.settings (
     retain_completed interval DEFAULT '30 days'::interval NOT NULL,
     retain_failed interval DEFAULT '60 days'::interval NOT NULL,
     retain_events interval DEFAULT '7 days'::interval NOT NULL,
+    cleanup_after interval DEFAULT '7 days'::interval NOT NULL,
+    CONSTRAINT cleanup_is_not_in_the_future CHECK ((cleanup_after >= '00:00:00'::interval)),
     CONSTRAINT durations_are_positive CHECK (((worker_timeout > '00:00:00'::interval) AND (internal_timeout > '00:00:00'::interval) AND (max_lease > '00:00:00'::interval) AND (aging >= '00:00:00'::interval))),
     CONSTRAINT payload_limit_is_sane CHECK (((payload_limit >= 1024) AND (payload_limit <= 67108864))),
     CONSTRAINT retention_is_not_negative CHECK (((retain_completed >= '00:00:00'::interval) AND (retain_failed >= '00:00:00'::interval) AND (retain_events >= '00:00:00'::interval))),
@@ -7600,6 +8383,8 @@ COMMENT ON COLUMN pgjobs.settings.retain_completed IS 'How long completed tasks 
 COMMENT ON COLUMN pgjobs.settings.retain_failed IS 'How long failed and cancelled tasks are kept; 0 keeps them for ever.';
 
 COMMENT ON COLUMN pgjobs.settings.retain_events IS 'How long events are kept; 0 keeps them for ever.';
+
+COMMENT ON COLUMN pgjobs.settings.cleanup_after IS 'A run that ended without completing is cleaned up when it ended longer ago than this; 0 cleans up nothing.';
 
 CREATE TABLE pgjobs.sign_ins (
     sign_in_hash bytea NOT NULL,
@@ -7673,6 +8458,22 @@ COMMENT ON COLUMN pgjobs.stuck.problem IS 'Why it is listed.';
 COMMENT ON COLUMN pgjobs.stuck.since IS 'Since when.';
 
 COMMENT ON COLUMN pgjobs.stuck.advice IS 'The SQL that would move it.';
+
+CREATE TABLE pgjobs.targets (
+    job_id integer NOT NULL,
+    node_id text NOT NULL,
+    target jsonb,
+    CONSTRAINT nodes_are_named CHECK (((node_id <> ''::text) AND (length(node_id) <= 200))),
+    CONSTRAINT targets_have_a_type CHECK ((jsonb_typeof((target -> 'type'::text)) = 'string'::text))
+);
+
+COMMENT ON TABLE pgjobs.targets IS 'Where the runs of a job write.';
+
+COMMENT ON COLUMN pgjobs.targets.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.targets.node_id IS 'The machine whose place it is.';
+
+COMMENT ON COLUMN pgjobs.targets.target IS 'Type and place; secrets are named, not held. Empty: taken back.';
 
 CREATE VIEW pgjobs.task_events AS
  SELECT e.task_id,
@@ -7989,6 +8790,9 @@ ALTER TABLE ONLY pgjobs.ready
 ALTER TABLE ONLY pgjobs.rollups
     ADD CONSTRAINT rollups_pkey PRIMARY KEY (minute, job_id, measure, bucket);
 
+ALTER TABLE ONLY pgjobs.run_targets
+    ADD CONSTRAINT run_targets_pkey PRIMARY KEY (task_id);
+
 ALTER TABLE ONLY pgjobs.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (task_id);
 
@@ -8006,6 +8810,9 @@ ALTER TABLE ONLY pgjobs.settings
 
 ALTER TABLE ONLY pgjobs.sign_ins
     ADD CONSTRAINT sign_ins_pkey PRIMARY KEY (sign_in_hash);
+
+ALTER TABLE ONLY pgjobs.targets
+    ADD CONSTRAINT targets_pkey PRIMARY KEY (job_id);
 
 ALTER TABLE ONLY pgjobs.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (id);
@@ -8139,6 +8946,10 @@ CREATE TRIGGER returned AFTER INSERT ON pgjobs.ready REFERENCING NEW TABLE AS ne
 
 CREATE TRIGGER started AFTER UPDATE ON pgjobs.leases REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_started();
 
+CREATE TRIGGER started_at_once_with_target AFTER INSERT ON pgjobs.leases REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.snapshot_targets();
+
+CREATE TRIGGER started_with_target AFTER UPDATE ON pgjobs.leases REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.snapshot_targets();
+
 CREATE TRIGGER submitted AFTER INSERT ON pgjobs.tasks REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_submitted();
 
 CREATE TRIGGER worker_joined AFTER INSERT ON pgjobs.worker_jobs REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_link();
@@ -8153,6 +8964,9 @@ ALTER TABLE ONLY pgjobs.providers
 
 ALTER TABLE ONLY pgjobs.sessions
     ADD CONSTRAINT sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES pgjobs.api_tokens(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.targets
+    ADD CONSTRAINT targets_job_id_fkey FOREIGN KEY (job_id) REFERENCES pgjobs.jobs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pgjobs.worker_jobs
     ADD CONSTRAINT worker_jobs_job_id_fkey FOREIGN KEY (job_id) REFERENCES pgjobs.jobs(id) ON DELETE CASCADE;
@@ -8222,6 +9036,11 @@ REVOKE ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) FRO
 GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.blockers() FROM PUBLIC;
@@ -8256,6 +9075,8 @@ REVOKE ALL ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARI
 
 REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.check_document(document jsonb, what text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) FROM PUBLIC;
@@ -8270,6 +9091,8 @@ REVOKE ALL ON FUNCTION pgjobs.check_room(room text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.check_target(target jsonb, node_id text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.check_update(old_status text, new_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
@@ -8280,11 +9103,18 @@ REVOKE ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) FROM PU
 GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.cleanup_job() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) FROM PUBLIC;
 
@@ -8296,6 +9126,13 @@ GRANT ALL ON FUNCTION pgjobs.close_session(session text) TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[], holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_cleanups(statuses text[], target_types text[], of_node text, of_job text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.count_ended(room text, job_ids integer[], status text, wanted integer, looked integer, OUT matching integer, OUT is_all boolean) FROM PUBLIC;
 
@@ -8350,6 +9187,10 @@ REVOKE ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.depth_estimates(relation regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.depths(exactly integer) FROM PUBLIC;
@@ -8359,6 +9200,8 @@ REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigi
 REVOKE ALL ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.ensure_cleanup_job() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) FROM PUBLIC;
 
@@ -8387,6 +9230,8 @@ GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.failed() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.feed_snapshot() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.find_cleanup(run_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.find_job(job text) FROM PUBLIC;
 
@@ -8420,6 +9265,33 @@ REVOKE ALL ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owne
 
 REVOKE ALL ON FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.redact_document(document jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.redact_document(document jsonb) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.redact_document(document jsonb) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.redact_document(document jsonb) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.redact_document(document jsonb) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.redact_document(document jsonb) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.redact_line(message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.redact_line(message text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.redact_line(message text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.redact_line(message text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.redact_line(message text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.redact_line(message text) TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_tasks TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_tasks TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_tasks TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_tasks TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_tasks TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_worker;
@@ -8432,6 +9304,13 @@ GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_job_target(job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_job_target(job text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.get_job_target(job text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_job_target(job text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_job_target(job text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_job_target(job text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.get_provider(provider text, room text, actor text, is_superuser boolean) TO pgjobs_readonly;
@@ -8470,6 +9349,10 @@ REVOKE ALL ON FUNCTION pgjobs.histogram_bounds() FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.histogram_bucket(seconds double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
@@ -8519,6 +9402,26 @@ GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_events TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_events TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_events TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_events TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.incomplete_cleanup_events TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.list_events(after text, of_task bigint, of_job text, of_room text, page_size integer) TO pgjobs_readonly;
@@ -8646,15 +9549,23 @@ REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.redact_document(document jsonb) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION pgjobs.redact_line(message text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION pgjobs.refuse(problem text, message text, detail text, hint text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.refuse_cleanup_step(task_id bigint, step text, allowed text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.refuse_direct_change() FROM PUBLIC;
 
@@ -8677,6 +9588,8 @@ GRANT ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text)
 REVOKE ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.remove_tasks(task_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.renew_tasks(task_ids bigint[], tokens uuid[], lease interval, holder text) TO pgjobs_worker;
@@ -8711,6 +9624,10 @@ REVOKE ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_super
 GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_api;
 GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_operator;
+
+REVOKE ALL ON FUNCTION pgjobs.retry_cleanup(run_id uuid, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retry_cleanup(run_id uuid, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.retry_cleanup(run_id uuid, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
@@ -8747,6 +9664,10 @@ GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable 
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_api;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_operator;
 
+REVOKE ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.show_database() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_producer;
@@ -8772,6 +9693,10 @@ GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer
 GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.snapshot_targets() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.some_tasks_of(job_id integer, quantity integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_worker;
@@ -8877,6 +9802,10 @@ GRANT ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) TO
 GRANT ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.uncounted_errors(quantity integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.unignore_cleanup(run_id uuid, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.unignore_cleanup(run_id uuid, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.unignore_cleanup(run_id uuid, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
