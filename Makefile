@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help install test check lint format demo bench schema dist clean fresh
+.PHONY: help install test check soak lint format demo bench schema dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -15,6 +15,9 @@ test: lint check ## lint, then run all tests
 
 check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+soak: $(STAMP) ## the long rounds: 10,000 tasks through killed and frozen workers, 200 listeners in one room
+	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter
 	$(BIN)/ruff check

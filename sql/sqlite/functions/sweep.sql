@@ -1,8 +1,8 @@
 -- sweep(step text = null, batch integer = 1000, worker_timeout interval = null)
 --
 -- One pass of upkeep, or one step of it, each a bounded batch. A `worker_timeout`
--- stands in for that of the settings. Nothing
--- is counted ahead on SQLite, so rollups and errors have nothing to do.
+-- stands in for that of the settings. Endings are counted as they happen on SQLite,
+-- so rollups only forget old minutes, and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
   'Steps: leases, workers, internal, scheduled, reads, rollups, errors, retention'
@@ -86,6 +86,11 @@ select
   null as v_category;
 -- include find_prunable
 -- include remove_tasks
+-- What ended is counted as it happens; minutes are forgotten with events.
+delete from rollups
+where minute > 0
+  and minute < now() - (select nullif(c.retain_events, 0) from settings as c)
+  and coalesce(:step, 'rollups') = 'rollups';
 -- Events are numbered in order of time: only those to remove are looked at.
 select now() - nullif(c.retain_events, 0) as v_events_since from settings as c;
 delete from events

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Self, cast
@@ -67,7 +68,10 @@ class PostgresDriver:
             pool,
             schema=settings.database_schema,
             is_pooled=is_pooled,
-            listener=Listener(lambda: asyncpg.connect(listen_dsn, timeout=10), settings.database_schema)
+            listener=Listener(
+                lambda: asyncpg.connect(listen_dsn, **_of_a_connection(options, listen_url)),
+                settings.database_schema,
+            )
             if can_listen
             else None,
         )
@@ -188,6 +192,16 @@ def _decoded(row: Any, columns: frozenset[str]) -> Row:
 
 def _numbered(place: int) -> str:
     return f"${place}"
+
+
+_OF_A_POOL = frozenset(inspect.signature(asyncpg.create_pool).parameters)
+_OF_THE_ADDRESS = frozenset({"host", "port"})
+
+
+def _of_a_connection(options: dict[str, Any], listen_url: str | None) -> dict[str, Any]:
+    """What a connection beside the pool needs to be like those in it: encryption, passwords, settings."""
+    left_out = _OF_A_POOL | (_OF_THE_ADDRESS if listen_url else frozenset())
+    return {"timeout": 10, **{name: value for name, value in options.items() if name not in left_out}}
 
 
 async def _keep_session(_connection: Any) -> None:
