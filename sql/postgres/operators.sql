@@ -120,7 +120,7 @@ comment on column pgjobs.scheduled_tasks.error is 'That error, one line.';
 create view pgjobs.failed as
 select v.* from pgjobs.failed() as v;
 
-comment on view pgjobs.failed is 'The 500 newest tasks that failed for good. Example: select task_id, job, error from pgjobs.failed limit 20';
+comment on view pgjobs.failed is 'The 200 newest tasks that failed for good. Example: select task_id, job, error from pgjobs.failed limit 20';
 comment on column pgjobs.failed.task_id is 'The task.';
 comment on column pgjobs.failed.job is 'Address of its job.';
 comment on column pgjobs.failed.room is 'Where it was submitted from.';

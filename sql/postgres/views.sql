@@ -45,10 +45,10 @@ select
     else 'pending'
   end as status,
   case
-    when l.until <= pgjobs.now() then 'overdue'
+    when l.until <= pgjobs.present() then 'overdue'
     when s.error is not null and s.error_kind in ('auth', 'config') then 'blocked'
     when s.error is not null then 'retrying'
-    when s.run_at > pgjobs.now() then 'scheduled'
+    when s.run_at > pgjobs.present() then 'scheduled'
     when o.task_id is null and l.task_id is null and i.task_id is null then 'due'
   end as phase,
   t.priority,

@@ -1,4 +1,4 @@
--- The 500 newest tasks that failed for good.
+-- The 200 newest tasks that failed for good.
 create function pgjobs.failed()
 returns table (
   task_id bigint,
@@ -31,7 +31,7 @@ begin
     select f.* from pgjobs.outcomes as f
     where f.status = 'failed' and f.status <> 'completed'
     order by f.task_id desc
-    limit 500
+    limit 200
   ) as o
   join pgjobs.tasks as t on t.id = o.task_id
   join pgjobs.jobs as j on j.id = o.job_id

@@ -34,7 +34,7 @@ begin
     case when l.until <= v_now then 'overdue' end, l.attempt, t.max_attempts,
     coalesce(l.holder, w.name, l.worker_id::text), pgjobs.elapsed(l.claimed_at, v_now), l.claimed_at,
     l.started_at, l.until, l.progress, l.cancel_requested_at, l.worker_id
-  from (select h.* from pgjobs.leases as h order by h.claimed_at, h.task_id limit 500) as l
+  from (select h.* from pgjobs.leases as h where h.task_id > 0 order by h.claimed_at, h.task_id limit 500) as l
   join pgjobs.tasks as t on t.id = l.task_id
   join pgjobs.jobs as j on j.id = l.job_id
   left join pgjobs.workers as w on w.id = l.worker_id

@@ -11,6 +11,7 @@ returns table (
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
@@ -18,6 +19,7 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+  v_served integer[] := pgjobs.served_jobs(v_now);
 begin
   return query
   with found (task_id, job_id, problem, since, advice) as (
@@ -42,9 +44,11 @@ begin
         end
       from pgjobs.leases as l
       left join pgjobs.workers as w on w.id = l.worker_id
-      where l.until <= v_now
+      where l.task_id > 0 and (
+        l.until <= v_now
         or (l.worker_id is not null and (w.id is null or w.last_heartbeat_at < v_alive))
         or l.cancel_requested_at < v_now - interval '1 minute'
+      )
       limit 500
     )
     union all
@@ -67,7 +71,7 @@ begin
     ) as r
     where j.deleted_at is null and j.archived_at is null and j.paused_at is null
       and r.due_at < v_now - interval '1 minute'
-      and not pgjobs.is_served(j.id, v_now)
+      and j.id <> all (v_served)
   )
   select f.task_id, j.full_name, f.problem, f.since, f.advice
   from found as f

@@ -1,28 +1,30 @@
--- How much of a lane's table belongs to which job, by the server's own statistics.
-create function pgjobs.depth_estimates(relation regclass)
+-- About how many rows of a table belong to each job, by the server's own
+-- statistics: rows are tracked as they come and go, shares are sampled.
+create function pgjobs.depth_estimates(relation text)
 returns table (job_id integer, quantity bigint)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_rows bigint := pg_stat_get_live_tuples(to_regclass(quote_ident(depth_estimates.relation)));
 begin
   return query
-  select v.job_id, round(v.share * greatest(pg_stat_get_live_tuples(c.oid), c.reltuples))::bigint
-  from pg_class as c
-  join pg_namespace as n on n.oid = c.relnamespace
-  join pg_stats as s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'job_id'
+  select v.job_id, round(v.share * v_rows)::bigint
+  from pg_stats as s
   cross join unnest(s.most_common_vals::text::integer[], s.most_common_freqs) as v (job_id, share)
-  where c.oid = depth_estimates.relation;
+  where s.schemaname = 'pgjobs' and s.tablename = depth_estimates.relation and s.attname = 'job_id';
 end
 $$;
 
 comment on function pgjobs.depth_estimates is
-  'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''pgjobs.ready'')';
+  'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''ready'')';
 
 -- What each job has in line, in the schedule and in hand. Lines are counted up
--- to `exactly`; what is longer is estimated by the statistics of the server, so
--- that looking costs the same however much waits.
-create function pgjobs.depths(exactly integer default 1000)
+-- to a thousand, with more than twenty jobs up to twenty thousand over all of
+-- them; what is longer is estimated, so that looking costs the same however much
+-- waits.
+create function pgjobs.depths()
 returns table (
   job_id integer,
   waiting bigint,
@@ -42,7 +44,7 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_few integer := depths.exactly;
+  v_few integer := greatest(100, 20000 / greatest(20, (select count(*) from pgjobs.jobs as j where j.deleted_at is null)));
 begin
   return query
   with held as materialized (
@@ -52,6 +54,8 @@ begin
       count(*) filter (where l.started_at is not null) as running,
       count(*) filter (where l.until <= v_now) as overdue
     from pgjobs.leases as l
+    -- By the key: the pages of a busy table are mostly empty.
+    where l.task_id > 0
     group by l.job_id
   ), counted as materialized (
     select
@@ -61,9 +65,9 @@ begin
     from pgjobs.jobs as j
     where j.deleted_at is null
   ), due_about as materialized (
-    select e.job_id, e.quantity from pgjobs.depth_estimates('pgjobs.ready') as e
+    select e.job_id, e.quantity from pgjobs.depth_estimates('ready') as e
   ), later_about as materialized (
-    select e.job_id, e.quantity from pgjobs.depth_estimates('pgjobs.scheduled') as e
+    select e.job_id, e.quantity from pgjobs.depth_estimates('scheduled') as e
   )
   select
     c.id,

@@ -6,3 +6,12 @@ language sql volatile
 return clock_timestamp();
 
 comment on function pgjobs.now is 'The queue''s clock. Example: select pgjobs.now()';
+
+-- The same for views: a volatile function would keep limits and orders out of
+-- them, so that the newest ten tasks cost a look at all.
+create function pgjobs.present()
+returns timestamptz
+language sql stable
+return pgjobs.now();
+
+comment on function pgjobs.present is 'The queue''s clock, standing still during a statement. Example: select pgjobs.present()';

@@ -46,7 +46,7 @@ returns table (
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
-set enable_seqscan = off
+set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 begin

@@ -5,6 +5,8 @@ language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
 as $$
+declare
+  v_served integer[] := pgjobs.served_jobs(troubles_of_jobs.now);
 begin
   return query
   with lines as materialized (
@@ -19,7 +21,7 @@ begin
     format('select * from pgjobs.waiting where job = %L', l.full_name)
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
-    and not pgjobs.is_served(l.id, now)
+    and l.id <> all (v_served)
   union all
   select
     'info', 'job ' || l.full_name,
@@ -47,6 +49,7 @@ returns table (severity text, subject text, message text, advice text)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set enable_seqscan = off
 as $$
 declare
   v_late timestamptz := now - interval '2 minutes';
@@ -56,7 +59,7 @@ begin
     'error', 'sweep', format('%s leases lapsed more than two minutes ago and were not ended', count(*)),
     'select * from pgjobs.sweep()'
   from pgjobs.leases as l
-  where l.until < v_late
+  where l.task_id > 0 and l.until < v_late
   having count(*) > 0
   union all
   select
@@ -76,7 +79,7 @@ begin
     'warning', 'task ' || l.task_id, format('Asked to stop %s ago, its holder does not heed it', pgjobs.ago(l.cancel_requested_at, now)),
     format('select * from pgjobs.cancel_task(%s, force => true)', l.task_id)
   from pgjobs.leases as l
-  where l.cancel_requested_at < now - interval '10 minutes';
+  where l.task_id > 0 and l.cancel_requested_at < now - interval '10 minutes';
 end
 $$;
 

@@ -1,6 +1,6 @@
 -- failed()
 --
--- The 500 newest tasks that failed for good.
+-- The 200 newest tasks that failed for good.
 select
   t.id as task_id,
   j.full_name as job,
@@ -18,4 +18,4 @@ from tasks as t
 cross join jobs as j on j.id = t.job_id
 where t.status = 'failed'
 order by t.id desc
-limit 500;
+limit 200;

@@ -1,0 +1,150 @@
+"""How long operators wait: every view, and why(), in a queue that has seen millions of tasks."""
+
+from __future__ import annotations
+
+import time
+
+from benchmarks.database import Bench
+from benchmarks.scenario import Bar, Samples, Scale, Scenario
+
+JOBS = 100
+VIEWS = {
+    "overview": "",
+    "top": "",
+    "jobs_status": "",
+    "task": "where id = {task}",
+    "task newest": "order by id desc limit 50",
+    "running": "",
+    "waiting": "",
+    "scheduled_tasks": "",
+    "failed": "",
+    "stuck": "",
+    "errors": "",
+    "workers_status": "",
+    "providers_status": "",
+    "task_events": "where task_id = {task} order by at",
+    "throughput": "",
+    "metrics": "",
+    "findings": "",
+    "storage": "",
+    "blockers": "",
+    "generic_jobs": "where id = {task}",
+    "job": "",
+    "problems": "",
+}
+"""What a view is asked; those that show every task are asked for some."""
+ALLOWED_VIEW, ALLOWED_WHY = 50.0, 20.0
+SUBMIT = """
+do $$
+begin
+  for v_batch in 1..{batches} loop
+    perform count(*) from pgjobs.submit_tasks(
+      (1 + v_batch % {jobs})::text,
+      array(select jsonb_build_object('n', n) from generate_series(1, {size}) as n),
+      priority => (case v_batch % 4 when 0 then 3 else 5 end)::smallint, delay => {delay}
+    );
+    commit;
+  end loop;
+end
+$$
+"""
+END = """
+do $$
+declare
+  v_tasks bigint[];
+  v_tokens uuid[];
+begin
+  for v_batch in 1..{batches} loop
+    select array_agg(c.task_id), array_agg(c.token) into v_tasks, v_tokens
+    from pgjobs.claim_tasks(
+      holder => 'bench', lease => '1 hour', quantity => 500,
+      job_ids => array(select generate_series(1, {jobs}))
+    ) as c;
+    if v_batch % 50 = 0 then
+      perform count(*) from pgjobs.fail_tasks(
+        v_tasks, v_tokens, array(select 'host db' || t || ' did not answer' from unnest(v_tasks) as t),
+        array(select 'kind' || t % 10 from unnest(v_tasks) as t)
+      );
+    else
+      perform count(*) from pgjobs.complete_tasks(v_tasks, v_tokens);
+    end if;
+    commit;
+  end loop;
+end
+$$
+"""
+
+
+async def fill(bench: Bench, tasks: int) -> None:
+    """`tasks` tasks of 100 jobs: half of them ended, a tenth due later, 2,000 held, the rest in line."""
+    await bench.reset(jobs=JOBS)
+    size = min(10_000, max(500, tasks // 200))
+    run = bench.connection.execute
+    await run(SUBMIT.format(batches=tasks * 9 // 10 // size, size=size, jobs=JOBS, delay="null"))
+    await run(SUBMIT.format(batches=tasks // 10 // size, size=size, jobs=JOBS, delay="'1 day'"))
+    await run(END.format(batches=tasks // 2 // 500, jobs=JOBS))
+    for number in range(40):
+        worker = await bench.queue.register_worker(f"w{number}", jobs=[str(1 + number * 2 % JOBS)])
+        await bench.queue.claim_tasks(worker.id, quantity=50)
+    while any(step.changed for step in await bench.queue.sweep(batch=100_000)):
+        pass
+    # An hour of minutes in which every job was busy.
+    await run(
+        "insert into pgjobs.rollups"
+        " select r.minute - m * interval '1 minute', j.id, r.measure, r.bucket, 7, 7"
+        " from (select max(minute) as minute, measure, bucket from pgjobs.rollups where minute > '-infinity'"
+        " group by measure, bucket) as r cross join pgjobs.jobs as j cross join generate_series(1, 60) as m"
+        " on conflict do nothing"
+    )
+    await bench.settle()
+
+
+async def views(bench: Bench, scale: Scale, samples: Samples) -> None:
+    """95th percentile of each view, in milliseconds, against what it may take."""
+    await fill(bench, scale.backlog * 2)
+    for _ in range(scale.rounds):
+        slowest = 0.0
+        for name, wish in VIEWS.items():
+            view = name.split()[0]
+            text = f"select * from pgjobs.{view} {wish.format(task=scale.backlog // 2)}"
+            p95 = await _p95(bench, text, times=20)
+            samples.add(name, p95)
+            slowest = max(slowest, p95)
+        samples.add("slowest view", slowest)
+        samples.add("allowed", ALLOWED_VIEW)
+
+
+async def why(bench: Bench, scale: Scale, samples: Samples) -> None:
+    """95th percentile of why(), of tasks in every place, in milliseconds, against what it may take."""
+    await fill(bench, scale.backlog * 2)
+    places = {
+        "ended": "select min(task_id) from pgjobs.outcomes",
+        "held": "select task_id from pgjobs.running limit 1",
+        "first in line": "select task_id from pgjobs.waiting limit 1",
+        "last in line": "select task_id from pgjobs.ready order by due_at desc limit 1",
+        "due later": "select task_id from pgjobs.scheduled_tasks limit 1",
+    }
+    found = {name: await bench.connection.fetchval(text) for name, text in places.items()}
+    for _ in range(scale.rounds):
+        slowest = 0.0
+        for name, task_id in found.items():
+            p95 = await _p95(bench, f"select * from pgjobs.why({task_id})", times=20)
+            samples.add(name, p95)
+            slowest = max(slowest, p95)
+        samples.add("slowest why", slowest)
+        samples.add("allowed", ALLOWED_WHY)
+
+
+async def _p95(bench: Bench, text: str, *, times: int) -> float:
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        await bench.connection.fetch(text)
+        taken.append((time.perf_counter() - started) * 1000)
+    return sorted(taken)[int(times * 0.95) - 1]
+
+
+SCENARIOS = [
+    Scenario("views", "slowest view, p95", "ms", "slowest view", "allowed", Bar(1, 0.5, True), views),
+    Scenario("why", "why(), slowest place, p95", "ms", "slowest why", "allowed", Bar(1, 0.5, True), why),
+]
