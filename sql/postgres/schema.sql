@@ -989,6 +989,12 @@ CREATE FUNCTION pgjobs.now() RETURNS timestamp with time zone
 
 COMMENT ON FUNCTION pgjobs.now() IS 'The queue''s clock. Example: select pgjobs.now()';
 
+CREATE FUNCTION pgjobs.present() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    RETURN pgjobs.now();
+
+COMMENT ON FUNCTION pgjobs.present() IS 'The queue''s clock, standing still during a statement. Example: select pgjobs.present()';
+
 CREATE VIEW pgjobs.task AS
  SELECT t.id,
     pgjobs.task_uuid(t.id) AS uuid,
@@ -1002,10 +1008,10 @@ CREATE VIEW pgjobs.task AS
             ELSE 'pending'::text
         END AS status,
         CASE
-            WHEN (l.until <= pgjobs.now()) THEN 'overdue'::text
+            WHEN (l.until <= pgjobs.present()) THEN 'overdue'::text
             WHEN ((s.error IS NOT NULL) AND (s.error_kind = ANY (ARRAY['auth'::text, 'config'::text]))) THEN 'blocked'::text
             WHEN (s.error IS NOT NULL) THEN 'retrying'::text
-            WHEN (s.run_at > pgjobs.now()) THEN 'scheduled'::text
+            WHEN (s.run_at > pgjobs.present()) THEN 'scheduled'::text
             WHEN ((o.task_id IS NULL) AND (l.task_id IS NULL) AND (i.task_id IS NULL)) THEN 'due'::text
             ELSE NULL::text
         END AS phase,
@@ -2358,25 +2364,25 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) IS 'Removes a job and its history for good. Example: select * from pgjobs.delete_job(''lab:backups:nightly'')';
 
-CREATE FUNCTION pgjobs.depth_estimates(relation regclass) RETURNS TABLE(job_id integer, quantity bigint)
+CREATE FUNCTION pgjobs.depth_estimates(relation text) RETURNS TABLE(job_id integer, quantity bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
+declare
+  v_rows bigint := pg_stat_get_live_tuples(to_regclass(quote_ident(depth_estimates.relation)));
 begin
   return query
-  select v.job_id, round(v.share * greatest(pg_stat_get_live_tuples(c.oid), c.reltuples))::bigint
-  from pg_class as c
-  join pg_namespace as n on n.oid = c.relnamespace
-  join pg_stats as s on s.schemaname = n.nspname and s.tablename = c.relname and s.attname = 'job_id'
+  select v.job_id, round(v.share * v_rows)::bigint
+  from pg_stats as s
   cross join unnest(s.most_common_vals::text::integer[], s.most_common_freqs) as v (job_id, share)
-  where c.oid = depth_estimates.relation;
+  where s.schemaname = 'pgjobs' and s.tablename = depth_estimates.relation and s.attname = 'job_id';
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.depth_estimates(relation regclass) IS 'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''pgjobs.ready'')';
+COMMENT ON FUNCTION pgjobs.depth_estimates(relation text) IS 'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''ready'')';
 
-CREATE FUNCTION pgjobs.depths(exactly integer DEFAULT 1000) RETURNS TABLE(job_id integer, waiting bigint, oldest_at timestamp with time zone, scheduled bigint, claimed bigint, running bigint, overdue bigint)
+CREATE FUNCTION pgjobs.depths() RETURNS TABLE(job_id integer, waiting bigint, oldest_at timestamp with time zone, scheduled bigint, claimed bigint, running bigint, overdue bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -2387,7 +2393,7 @@ CREATE FUNCTION pgjobs.depths(exactly integer DEFAULT 1000) RETURNS TABLE(job_id
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_few integer := depths.exactly;
+  v_few integer := greatest(100, 20000 / greatest(20, (select count(*) from pgjobs.jobs as j where j.deleted_at is null)));
 begin
   return query
   with held as materialized (
@@ -2397,6 +2403,8 @@ begin
       count(*) filter (where l.started_at is not null) as running,
       count(*) filter (where l.until <= v_now) as overdue
     from pgjobs.leases as l
+    -- By the key: the pages of a busy table are mostly empty.
+    where l.task_id > 0
     group by l.job_id
   ), counted as materialized (
     select
@@ -2406,9 +2414,9 @@ begin
     from pgjobs.jobs as j
     where j.deleted_at is null
   ), due_about as materialized (
-    select e.job_id, e.quantity from pgjobs.depth_estimates('pgjobs.ready') as e
+    select e.job_id, e.quantity from pgjobs.depth_estimates('ready') as e
   ), later_about as materialized (
-    select e.job_id, e.quantity from pgjobs.depth_estimates('pgjobs.scheduled') as e
+    select e.job_id, e.quantity from pgjobs.depth_estimates('scheduled') as e
   )
   select
     c.id,
@@ -2430,7 +2438,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.depths(exactly integer) IS 'What each job has in line, in the schedule and in hand. Example: select * from pgjobs.depths()';
+COMMENT ON FUNCTION pgjobs.depths() IS 'What each job has in line, in the schedule and in hand. Example: select * from pgjobs.depths()';
 
 CREATE FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) RETURNS record
     LANGUAGE plpgsql
@@ -2771,7 +2779,7 @@ begin
     select f.* from pgjobs.outcomes as f
     where f.status = 'failed' and f.status <> 'completed'
     order by f.task_id desc
-    limit 500
+    limit 200
   ) as o
   join pgjobs.tasks as t on t.id = o.task_id
   join pgjobs.jobs as j on j.id = o.job_id
@@ -3379,10 +3387,11 @@ COMMENT ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) IS 'One task
 CREATE FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 begin
   return exists (select from pgjobs.waiting_marks as m where has_holders.job_id = any (m.job_ids))
-    or exists (select from pgjobs.leases as l where l.job_id = has_holders.job_id and l.worker_id is null)
+    or exists (select from pgjobs.leases as l where l.task_id > 0 and l.job_id = has_holders.job_id and l.worker_id is null)
     or exists (
       select from pgjobs.rollups as r
       where r.minute > has_holders.now - interval '10 minutes' and r.job_id = has_holders.job_id
@@ -3611,22 +3620,6 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) IS 'Whether an update repeats another; refuses lost leases. Example: see pgjobs.update_task, which calls it first';
-
-CREATE FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    AS $$
-begin
-  return exists (
-    select from pgjobs.worker_jobs as l
-    join pgjobs.workers as w on w.id = l.worker_id
-    where l.job_id = is_served.job_id
-      and w.last_heartbeat_at >= is_served.now - (select s.worker_timeout from pgjobs.settings as s)
-  ) or pgjobs.has_holders(is_served.job_id, is_served.now);
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) IS 'Whether somebody takes tasks of a job. Example: select pgjobs.is_served(1, pgjobs.now())';
 
 CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -4968,7 +4961,7 @@ CREATE FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer DEFA
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
-    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 #variable_conflict use_column
 begin
@@ -5788,7 +5781,7 @@ begin
     case when l.until <= v_now then 'overdue' end, l.attempt, t.max_attempts,
     coalesce(l.holder, w.name, l.worker_id::text), pgjobs.elapsed(l.claimed_at, v_now), l.claimed_at,
     l.started_at, l.until, l.progress, l.cancel_requested_at, l.worker_id
-  from (select h.* from pgjobs.leases as h order by h.claimed_at, h.task_id limit 500) as l
+  from (select h.* from pgjobs.leases as h where h.task_id > 0 order by h.claimed_at, h.task_id limit 500) as l
   join pgjobs.tasks as t on t.id = l.task_id
   join pgjobs.jobs as j on j.id = l.job_id
   left join pgjobs.workers as w on w.id = l.worker_id
@@ -5866,6 +5859,31 @@ CREATE FUNCTION pgjobs.seen_task(task pgjobs.task) RETURNS jsonb
 $$;
 
 COMMENT ON FUNCTION pgjobs.seen_task(task pgjobs.task) IS 'A task as the console shows it. Example: select pgjobs.seen_task(t) from pgjobs.task as t where t.id = 42';
+
+CREATE FUNCTION pgjobs.served_jobs(now timestamp with time zone) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+  return array(
+    select l.job_id
+    from pgjobs.worker_jobs as l
+    join pgjobs.workers as w on w.id = l.worker_id
+    where w.last_heartbeat_at >= served_jobs.now - (select s.worker_timeout from pgjobs.settings as s)
+    union
+    select j.id from pgjobs.waiting_marks as m cross join unnest(m.job_ids) as j (id)
+    union
+    -- By the key: the pages of a busy table are mostly empty.
+    select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
+    union
+    select r.job_id from pgjobs.rollups as r
+    where r.minute > served_jobs.now - interval '10 minutes' and r.measure in ('completed', 'failed')
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.served_jobs(now timestamp with time zone) IS 'Jobs whose tasks somebody takes. Example: select pgjobs.served_jobs(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean DEFAULT true, backoff_base interval DEFAULT '00:00:01'::interval, backoff_cap interval DEFAULT '01:00:00'::interval, jitter_share real DEFAULT 0.25, jitter_cap interval DEFAULT NULL::interval) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6190,6 +6208,7 @@ CREATE FUNCTION pgjobs.stuck() RETURNS TABLE(task_id bigint, job text, problem t
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
@@ -6197,6 +6216,7 @@ CREATE FUNCTION pgjobs.stuck() RETURNS TABLE(task_id bigint, job text, problem t
 declare
   v_now timestamptz := pgjobs.now();
   v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+  v_served integer[] := pgjobs.served_jobs(v_now);
 begin
   return query
   with found (task_id, job_id, problem, since, advice) as (
@@ -6221,9 +6241,11 @@ begin
         end
       from pgjobs.leases as l
       left join pgjobs.workers as w on w.id = l.worker_id
-      where l.until <= v_now
+      where l.task_id > 0 and (
+        l.until <= v_now
         or (l.worker_id is not null and (w.id is null or w.last_heartbeat_at < v_alive))
         or l.cancel_requested_at < v_now - interval '1 minute'
+      )
       limit 500
     )
     union all
@@ -6246,7 +6268,7 @@ begin
     ) as r
     where j.deleted_at is null and j.archived_at is null and j.paused_at is null
       and r.due_at < v_now - interval '1 minute'
-      and not pgjobs.is_served(j.id, v_now)
+      and j.id <> all (v_served)
   )
   select f.task_id, j.full_name, f.problem, f.since, f.advice
   from found as f
@@ -6775,6 +6797,7 @@ CREATE FUNCTION pgjobs.throughput(of_job text DEFAULT NULL::text, since interval
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 #variable_conflict use_column
 declare
@@ -6943,6 +6966,8 @@ CREATE FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) RETURNS TA
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
     AS $$
+declare
+  v_served integer[] := pgjobs.served_jobs(troubles_of_jobs.now);
 begin
   return query
   with lines as materialized (
@@ -6957,7 +6982,7 @@ begin
     format('select * from pgjobs.waiting where job = %L', l.full_name)
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
-    and not pgjobs.is_served(l.id, now)
+    and l.id <> all (v_served)
   union all
   select
     'info', 'job ' || l.full_name,
@@ -6983,6 +7008,7 @@ CREATE FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) RETURNS 
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
   v_late timestamptz := now - interval '2 minutes';
@@ -6992,7 +7018,7 @@ begin
     'error', 'sweep', format('%s leases lapsed more than two minutes ago and were not ended', count(*)),
     'select * from pgjobs.sweep()'
   from pgjobs.leases as l
-  where l.until < v_late
+  where l.task_id > 0 and l.until < v_late
   having count(*) > 0
   union all
   select
@@ -7012,7 +7038,7 @@ begin
     'warning', 'task ' || l.task_id, format('Asked to stop %s ago, its holder does not heed it', pgjobs.ago(l.cancel_requested_at, now)),
     format('select * from pgjobs.cancel_task(%s, force => true)', l.task_id)
   from pgjobs.leases as l
-  where l.cancel_requested_at < now - interval '10 minutes';
+  where l.task_id > 0 and l.cancel_requested_at < now - interval '10 minutes';
 end
 $$;
 
@@ -7582,6 +7608,7 @@ CREATE FUNCTION pgjobs.workers_status() RETURNS TABLE(worker_id uuid, name text,
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -7597,7 +7624,8 @@ begin
       count(*) filter (where l.until <= v_now) as overdue,
       min(l.claimed_at) as oldest_at
     from pgjobs.leases as l
-    where l.worker_id is not null
+    -- By the key: the pages of a busy table are mostly empty.
+    where l.task_id > 0 and l.worker_id is not null
     group by l.worker_id
   )
   select
@@ -7826,7 +7854,7 @@ CREATE VIEW pgjobs.failed AS
     task_uuid
    FROM pgjobs.failed() v(task_id, job, room, ended_at, attempt, max_attempts, error_kind, error, worker_id, holder, owner, task_uuid);
 
-COMMENT ON VIEW pgjobs.failed IS 'The 500 newest tasks that failed for good. Example: select task_id, job, error from pgjobs.failed limit 20';
+COMMENT ON VIEW pgjobs.failed IS 'The 200 newest tasks that failed for good. Example: select task_id, job, error from pgjobs.failed limit 20';
 
 COMMENT ON COLUMN pgjobs.failed.task_id IS 'The task.';
 
@@ -9055,6 +9083,13 @@ GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.now() TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.present() FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.present() TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.present() TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.present() TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.present() TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.present() TO pgjobs_api;
+
 GRANT SELECT ON TABLE pgjobs.task TO pgjobs_readonly;
 GRANT SELECT ON TABLE pgjobs.task TO pgjobs_producer;
 GRANT SELECT ON TABLE pgjobs.task TO pgjobs_worker;
@@ -9191,9 +9226,9 @@ REVOKE ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batc
 GRANT ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.depth_estimates(relation regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.depth_estimates(relation text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.depths(exactly integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.depths() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
 
@@ -9372,8 +9407,6 @@ GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_s
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION pgjobs.is_served(job_id integer, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
 
@@ -9658,6 +9691,8 @@ GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.scheduled_tasks() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.seen_task(task pgjobs.task) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.served_jobs(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable boolean, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval) TO pgjobs_worker;
