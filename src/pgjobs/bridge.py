@@ -60,9 +60,10 @@ class Bridge:
                 self._stop = await self._feed.subscribe(self._forward)
 
     async def close(self) -> None:
-        if self._stop is not None:
-            self._stop()
-            self._stop = None
+        async with self._starting:
+            if self._stop is not None:
+                self._stop()
+                self._stop = None
 
     async def _forward(self, events: Sequence[Event]) -> None:
         tasks = await self._track({event.task_id for event in events if event.task_id is not None})
@@ -114,7 +115,13 @@ def attach(
         authenticate = authenticator(queue)
     bridge = bridge_of(sio, queue, namespace=namespace)
     handlers = SocketHandlers(
-        sio, queue, start=bridge.start, authenticate=authenticate, may_read=may_read, namespace=namespace
+        sio,
+        queue,
+        start=bridge.start,
+        stop=bridge.close,
+        authenticate=authenticate,
+        may_read=may_read,
+        namespace=namespace,
     )
     handlers.install()
     return handlers

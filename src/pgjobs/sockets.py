@@ -58,6 +58,7 @@ class SocketHandlers:
         queue: Queue,
         *,
         start: Callable[[], Awaitable[None]],
+        stop: Callable[[], Awaitable[None]],
         authenticate: Authenticate,
         may_read: MayRead,
         namespace: str,
@@ -66,6 +67,7 @@ class SocketHandlers:
         self._sio = sio
         self._queue = queue
         self._start = start
+        self._stop = stop
         self._authenticate = authenticate
         self._may_read = may_read
         self._namespace = namespace
@@ -101,21 +103,34 @@ class SocketHandlers:
                 raise Unauthorized("Nobody known bears this token")
         except PgJobsError as error:
             raise Refused(_problem(error)) from error
-        await self._start()
-        if earlier := self._before.get("connect"):
-            answer = await _call(earlier, sid, environ, auth)
-            if answer is False:
-                return False
         self._users[sid], self._workers[sid] = user, set()
+        try:
+            await self._start()
+            answer = (
+                await _call(earlier, sid, environ, auth) if (earlier := self._before.get("connect")) else None
+            )
+        except BaseException:
+            await self._forget(sid)
+            raise
+        if answer is False:
+            await self._forget(sid)
+            return False
         return None
 
     async def _disconnect(self, sid: str, reason: Any = None) -> None:
-        self._users.pop(sid, None)
-        lost = self._workers.pop(sid, set())
+        lost = await self._forget(sid)
         for worker_id in lost.difference(*self._workers.values()):
             await self.retire(worker_id, reason)
         if earlier := self._before.get("disconnect"):
             await _call(earlier, sid, reason)
+
+    async def _forget(self, sid: str) -> set[UUID]:
+        """The workers of a connection that is no more; with the last one the feed is left."""
+        self._users.pop(sid, None)
+        lost = self._workers.pop(sid, set())
+        if not self._users:
+            await self._stop()
+        return lost
 
     async def retire(self, worker_id: UUID, reason: Any) -> None:
         """Takes the worker of a lost connection away."""

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from pgjobs.bridge import Bridge, attach, bridge_of, emit
 from pgjobs.errors import Unauthorized
 from pgjobs.events import Emission, JobsInvalidate
+from pgjobs.feed import feed_of
 from pgjobs.queue import Queue
 from pgjobs.rest import get_tsio, install
 from pgjobs.rest.auth import User
@@ -80,8 +81,10 @@ async def test_a_host_keeps_its_own_handlers(queue_url, queue):
         await ear.join("lab")
         await queue.register_job("lab", "modifiers", "Rotate", events="full")
         await ear.hears("jobs_invalidate")
+        assert feed_of(opened[0]).is_running
         await ear.client.disconnect()
         await eventually(lambda: len(calls) == 2)
+        assert not feed_of(opened[0]).is_running, "nobody is there to be told"
         assert [call.partition(":")[0] for call in calls] == ["connect", "disconnect"]
 
 

@@ -28,11 +28,11 @@ as $$
 declare
   v_id bigint := pgjobs.task_id(update_task.task_uuid);
   v_token uuid;
-  v_task pgjobs.task;
+  v_task record;
   v_problem text;
 begin
   select l.token into v_token from pgjobs.leases as l where l.task_id = v_id for update;
-  select t.* into v_task from pgjobs.task as t where t.id = v_id;
+  select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task from pgjobs.task as t where t.id = v_id;
   if v_task.id is null then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
   end if;
@@ -66,7 +66,16 @@ begin
       perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
     end if;
   end if;
-  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  if update_task.status = 'running' then
+    return query
+    select
+      a.id, a.uuid, a.job, a.room, a.status, a.created_at, a.started_at, a.ended_at, a.worker_id, a.error, a.payload,
+      a.result, a.queue_position
+    from pgjobs.claim_answer as a
+    where a.id = v_id;
+  else
+    return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  end if;
 end
 $$;
 

@@ -96,8 +96,14 @@ class PostgresDriver:
             yield connection
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
-        async with self._connection() as connection:
+        if self._is_pooled:
+            async with self._connection() as connection:
+                return await call(connection, self.schema, verb, arguments)
+        connection = await self.pool.acquire()
+        try:
             return await call(connection, self.schema, verb, arguments)
+        finally:
+            await self.pool.release(connection)
 
     @asynccontextmanager
     async def _connection(self) -> Any:

@@ -99,7 +99,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 router = APIRouter(lifespan=_lifespan)
-_joblib = APIRouter(prefix="/v1/joblib")
 # Order matters where names may contain slashes: what is longer comes first.
 for _part in (
     events.router,
@@ -114,8 +113,7 @@ for _part in (
     reads.router,
     reads.uploads,
 ):
-    _joblib.include_router(_part)
-router.include_router(_joblib)
+    router.include_router(_part, prefix="/v1/joblib")
 router.include_router(kinds.router)
 
 console = APIRouter()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any
+from inspect import isawaitable, signature
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Path, Query
 from starlette.requests import Request
@@ -27,6 +28,18 @@ def get_settings(request: Request = None) -> ApiSettings:  # type: ignore[assign
     """The settings of the HTTP API; outside of requests, and without an override, the environment's."""
     settings: ApiSettings | None = getattr(request.app.state, "pgjobs_settings", None) if request else None
     return settings or _environment()
+
+
+async def _settings(request: Request) -> ApiSettings:
+    """`get_settings`, or what a host put in its place: a function of the request or of nothing.
+
+    Asked here, because FastAPI would send an ordinary function to a thread, for every request.
+    """
+    override = request.app.dependency_overrides.get(get_settings)
+    if override is None:
+        return get_settings(request)
+    settings = override(request) if signature(override).parameters else override()
+    return cast("ApiSettings", await settings if isawaitable(settings) else settings)
 
 
 def get_tsio(request: Request) -> Any:
@@ -59,7 +72,7 @@ def _environment() -> ApiSettings:
 
 
 QueueDep = Annotated[Queue, Depends(get_queue)]
-SettingsDep = Annotated[ApiSettings, Depends(get_settings)]
+SettingsDep = Annotated[ApiSettings, Depends(_settings)]
 RoomDep = Annotated[str, Depends(readable_room)]
 WritableRoomDep = Annotated[str, Depends(verify_writable_room)]
 LimitDep = Annotated[int, Query(ge=0, le=500, description="Items on the page.")]

@@ -42,8 +42,10 @@ async def live(app: FastAPI, queue_of: Callable[[FastAPI], Awaitable[Queue]]) ->
         queue = await queue_of(app)
         feed = feed_of(queue)
         if (settings := getattr(app.state, "pgjobs_socket_settings", None)) is not None:
+            # These follow the feed while somebody is connected; a host's server may have clients already.
             app.state.pgjobs_sockets = attach(tsio, queue, authenticate=authenticator(queue, settings))
-        await bridge_of(tsio, queue).start()
+        else:
+            await bridge_of(tsio, queue).start()
     with _told_to_stop(lambda: close_streams(app)):
         try:
             yield
