@@ -1528,160 +1528,27 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) IS 'Refuses updates by strangers. Example: see pgjobs.update_task, which calls it first';
 
-CREATE FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) RETURNS integer
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    AS $$
-declare
-  v_last integer := pgjobs.last_counted_place();
-  v_due_at timestamptz;
-  v_run_at timestamptz;
-  v_ahead integer;
-begin
-  select coalesce(r.due_at, a.due_at) into v_due_at
-  from pgjobs.tasks as t
-  left join pgjobs.ready as r
-    on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
-  left join pgjobs.ready as a on a.task_id = t.id and a.is_again
-  where t.id = queue_position.task_id;
-  if v_due_at is null then
-    select s.run_at into v_run_at from pgjobs.scheduled as s where s.task_id = queue_position.task_id;
-    if v_run_at is null then
-      return null;
-    end if;
-  end if;
-  select count(*) into v_ahead
-  from (
-    select from pgjobs.ready as r
-    where r.job_id = queue_position.job_id
-      and (r.priority, r.due_at, r.task_id) < (queue_position.priority, v_due_at, queue_position.task_id)
-    limit v_last
-  ) as a;
-  if v_due_at is null then
-    select (select count(*) from (select from pgjobs.ready as r where r.job_id = queue_position.job_id limit v_last) as d)
-      + count(*) filter (where e.job_id = queue_position.job_id)
-    into v_ahead
-    from (
-      select s.job_id from pgjobs.scheduled as s
-      where s.run_at < v_run_at
-      order by s.run_at
-      limit v_last
-    ) as e;
-  end if;
-  return least(v_ahead + 1, v_last);
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) IS 'A pending task''s place in line, counted up to pgjobs.last_counted_place(). Example: select pgjobs.queue_position(42, 1, 5::smallint)';
-
-CREATE VIEW pgjobs.task_document AS
- SELECT v.id,
-    v.uuid,
-    v.job,
-    v.room,
-    v.status,
-    v.phase,
-    v.priority,
-    v.attempt,
-    v.max_attempts,
-    v.created_at,
-    v.due_at,
-    v.claimed_at,
-    v.started_at,
-    v.ended_at,
-    v.until,
-    v.worker_id,
-    v.holder,
-    v.error,
-    v.error_kind,
-    v.progress,
-    v.cancel_requested_at,
-    v.reason,
-    v.submitter,
-    v.owner,
-    v.project,
-    v.tags,
-    v.idempotency_key,
-    v.job_id,
-    t.payload,
-    o.result
-   FROM ((pgjobs.task v
-     JOIN pgjobs.tasks t ON ((t.id = v.id)))
-     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = v.id)));
-
-COMMENT ON VIEW pgjobs.task_document IS 'A task with its payload and result. Example: select payload, result from pgjobs.get_task(42)';
-
-CREATE VIEW pgjobs.task_answer AS
- SELECT id,
-    uuid,
-    job,
-    room,
-        CASE status
-            WHEN 'ignored'::text THEN 'pending'::text
-            ELSE status
-        END AS status,
-    created_at,
-    started_at,
-    ended_at,
-    worker_id,
-    COALESCE(error,
-        CASE
-            WHEN (status = 'cancelled'::text) THEN reason
-            ELSE NULL::text
-        END) AS error,
-    payload,
-    result,
-        CASE
-            WHEN (status = 'pending'::text) THEN pgjobs.queue_position(id, job_id, priority)
-            ELSE NULL::integer
-        END AS queue_position
-   FROM pgjobs.task_document d;
-
-COMMENT ON VIEW pgjobs.task_answer IS 'What HTTP shows of a task. Example: select * from pgjobs.show_task(pgjobs.task_uuid(42))';
-
-COMMENT ON COLUMN pgjobs.task_answer.id IS 'Internal number.';
-
-COMMENT ON COLUMN pgjobs.task_answer.uuid IS 'Public id.';
-
-COMMENT ON COLUMN pgjobs.task_answer.job IS 'Address of its job.';
-
-COMMENT ON COLUMN pgjobs.task_answer.room IS 'Where it was submitted from.';
-
-COMMENT ON COLUMN pgjobs.task_answer.status IS 'pending, claimed, running, completed, failed or cancelled.';
-
-COMMENT ON COLUMN pgjobs.task_answer.created_at IS 'When it was submitted.';
-
-COMMENT ON COLUMN pgjobs.task_answer.started_at IS 'When its last attempt began to run.';
-
-COMMENT ON COLUMN pgjobs.task_answer.ended_at IS 'When it ended.';
-
-COMMENT ON COLUMN pgjobs.task_answer.worker_id IS 'The worker that holds or ended it.';
-
-COMMENT ON COLUMN pgjobs.task_answer.error IS 'What it failed with, or why it was cancelled.';
-
-COMMENT ON COLUMN pgjobs.task_answer.payload IS 'What to run it with.';
-
-COMMENT ON COLUMN pgjobs.task_answer.result IS 'What it gave.';
-
-COMMENT ON COLUMN pgjobs.task_answer.queue_position IS 'Its place among the pending tasks of its job.';
-
 CREATE VIEW pgjobs.claim_answer AS
- SELECT a.id,
-    a.uuid,
-    a.job,
-    a.room,
-    a.status,
-    a.created_at,
-    a.started_at,
-    a.ended_at,
-    a.worker_id,
-    a.error,
-    a.payload,
-    a.result,
-    a.queue_position,
+ SELECT t.id,
+    pgjobs.task_uuid(t.id) AS uuid,
+    j.full_name AS job,
+    t.room,
+        CASE
+            WHEN (l.started_at IS NULL) THEN 'claimed'::text
+            ELSE 'running'::text
+        END AS status,
+    t.created_at,
+    l.started_at,
+    NULL::timestamp with time zone AS ended_at,
+    l.worker_id,
+    NULL::text AS error,
+    t.payload,
+    NULL::jsonb AS result,
+    NULL::integer AS queue_position,
     l.token
-   FROM (pgjobs.task_answer a
-     JOIN pgjobs.leases l ON ((l.task_id = a.id)));
+   FROM ((pgjobs.leases l
+     JOIN pgjobs.tasks t ON ((t.id = l.task_id)))
+     JOIN pgjobs.jobs j ON ((j.id = t.job_id)));
 
 COMMENT ON VIEW pgjobs.claim_answer IS 'What HTTP shows of a claimed task. Example: select * from pgjobs.claim_and_show(''<worker id>'')';
 
@@ -3359,6 +3226,43 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.get_reads(keys text[]) IS 'Answers kept under some keys. Example: select key, length(data) from pgjobs.get_reads(array[''<key>''])';
 
+CREATE VIEW pgjobs.task_document AS
+ SELECT v.id,
+    v.uuid,
+    v.job,
+    v.room,
+    v.status,
+    v.phase,
+    v.priority,
+    v.attempt,
+    v.max_attempts,
+    v.created_at,
+    v.due_at,
+    v.claimed_at,
+    v.started_at,
+    v.ended_at,
+    v.until,
+    v.worker_id,
+    v.holder,
+    v.error,
+    v.error_kind,
+    v.progress,
+    v.cancel_requested_at,
+    v.reason,
+    v.submitter,
+    v.owner,
+    v.project,
+    v.tags,
+    v.idempotency_key,
+    v.job_id,
+    t.payload,
+    o.result
+   FROM ((pgjobs.task v
+     JOIN pgjobs.tasks t ON ((t.id = v.id)))
+     LEFT JOIN pgjobs.outcomes o ON ((o.task_id = v.id)));
+
+COMMENT ON VIEW pgjobs.task_document IS 'A task with its payload and result. Example: select payload, result from pgjobs.get_task(42)';
+
 CREATE FUNCTION pgjobs.get_task(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid) RETURNS SETOF pgjobs.task_document
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3933,9 +3837,12 @@ COMMENT ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], o
 CREATE FUNCTION pgjobs.list_events(after text DEFAULT NULL::text, of_task bigint DEFAULT NULL::bigint, of_job text DEFAULT NULL::text, of_room text DEFAULT NULL::text, page_size integer DEFAULT 500) RETURNS TABLE(cursor text, txid text, at timestamp with time zone, kind text, task_id bigint, task_uuid uuid, job text, room text, status text, worker_id uuid, actor text, message text, fields jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -4916,6 +4823,52 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) IS 'Removes ended tasks. Example: select * from pgjobs.prune_tasks(older_than => ''90 days'', dry_run => true)';
+
+CREATE FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) RETURNS integer
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_last integer := pgjobs.last_counted_place();
+  v_due_at timestamptz;
+  v_run_at timestamptz;
+  v_ahead integer;
+begin
+  select coalesce(r.due_at, a.due_at) into v_due_at
+  from pgjobs.tasks as t
+  left join pgjobs.ready as r
+    on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
+  left join pgjobs.ready as a on a.task_id = t.id and a.is_again
+  where t.id = queue_position.task_id;
+  if v_due_at is null then
+    select s.run_at into v_run_at from pgjobs.scheduled as s where s.task_id = queue_position.task_id;
+    if v_run_at is null then
+      return null;
+    end if;
+  end if;
+  select count(*) into v_ahead
+  from (
+    select from pgjobs.ready as r
+    where r.job_id = queue_position.job_id
+      and (r.priority, r.due_at, r.task_id) < (queue_position.priority, v_due_at, queue_position.task_id)
+    limit v_last
+  ) as a;
+  if v_due_at is null then
+    select (select count(*) from (select from pgjobs.ready as r where r.job_id = queue_position.job_id limit v_last) as d)
+      + count(*) filter (where e.job_id = queue_position.job_id)
+    into v_ahead
+    from (
+      select s.job_id from pgjobs.scheduled as s
+      where s.run_at < v_run_at
+      order by s.run_at
+      limit v_last
+    ) as e;
+  end if;
+  return least(v_ahead + 1, v_last);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) IS 'A pending task''s place in line, counted up to pgjobs.last_counted_place(). Example: select pgjobs.queue_position(42, 1, 5::smallint)';
 
 CREATE FUNCTION pgjobs.queue_positions(task_ids bigint[]) RETURNS TABLE(task_id bigint, place integer)
     LANGUAGE plpgsql STABLE
@@ -5963,6 +5916,60 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.show_database() IS 'What the queue lives in. Example: select schema_name, version, pg_size_pretty(total_bytes) from pgjobs.show_database()';
 
+CREATE VIEW pgjobs.task_answer AS
+ SELECT id,
+    uuid,
+    job,
+    room,
+        CASE status
+            WHEN 'ignored'::text THEN 'pending'::text
+            ELSE status
+        END AS status,
+    created_at,
+    started_at,
+    ended_at,
+    worker_id,
+    COALESCE(error,
+        CASE
+            WHEN (status = 'cancelled'::text) THEN reason
+            ELSE NULL::text
+        END) AS error,
+    payload,
+    result,
+        CASE
+            WHEN (status = 'pending'::text) THEN pgjobs.queue_position(id, job_id, priority)
+            ELSE NULL::integer
+        END AS queue_position
+   FROM pgjobs.task_document d;
+
+COMMENT ON VIEW pgjobs.task_answer IS 'What HTTP shows of a task. Example: select * from pgjobs.show_task(pgjobs.task_uuid(42))';
+
+COMMENT ON COLUMN pgjobs.task_answer.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.task_answer.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.task_answer.job IS 'Address of its job.';
+
+COMMENT ON COLUMN pgjobs.task_answer.room IS 'Where it was submitted from.';
+
+COMMENT ON COLUMN pgjobs.task_answer.status IS 'pending, claimed, running, completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.task_answer.created_at IS 'When it was submitted.';
+
+COMMENT ON COLUMN pgjobs.task_answer.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.task_answer.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.task_answer.worker_id IS 'The worker that holds or ended it.';
+
+COMMENT ON COLUMN pgjobs.task_answer.error IS 'What it failed with, or why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.task_answer.payload IS 'What to run it with.';
+
+COMMENT ON COLUMN pgjobs.task_answer.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.task_answer.queue_position IS 'Its place among the pending tasks of its job.';
+
 CREATE FUNCTION pgjobs.show_task(task_uuid uuid) RETURNS SETOF pgjobs.task_answer
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -6887,8 +6894,10 @@ COMMENT ON FUNCTION pgjobs.top() IS 'The busiest jobs on a narrow screen. Exampl
 CREATE FUNCTION pgjobs.track_tasks(task_ids bigint[]) RETURNS TABLE(id bigint, phase text, created_at timestamp with time zone, started_at timestamp with time zone, status text, error text, queue_position integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
@@ -7170,11 +7179,11 @@ CREATE FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text DEFAU
 declare
   v_id bigint := pgjobs.task_id(update_task.task_uuid);
   v_token uuid;
-  v_task pgjobs.task;
+  v_task record;
   v_problem text;
 begin
   select l.token into v_token from pgjobs.leases as l where l.task_id = v_id for update;
-  select t.* into v_task from pgjobs.task as t where t.id = v_id;
+  select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task from pgjobs.task as t where t.id = v_id;
   if v_task.id is null then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
   end if;
@@ -7208,7 +7217,16 @@ begin
       perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
     end if;
   end if;
-  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  if update_task.status = 'running' then
+    return query
+    select
+      a.id, a.uuid, a.job, a.room, a.status, a.created_at, a.started_at, a.ended_at, a.worker_id, a.error, a.payload,
+      a.result, a.queue_position
+    from pgjobs.claim_answer as a
+    where a.id = v_id;
+  else
+    return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  end if;
 end
 $$;
 
@@ -9132,8 +9150,6 @@ REVOKE ALL ON FUNCTION pgjobs.check_update(old_status text, new_status text) FRO
 
 REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_api;
@@ -9577,6 +9593,8 @@ GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
 
