@@ -46,7 +46,7 @@ async def many_jobs(bench: Bench, scale: Scale, samples: Samples) -> None:
         for _ in range(scale.rounds):
             for jobs, one in benches.items():
                 served = list(range(1, jobs + 1))
-                samples.add(f"{jobs} jobs", await _claim_p50(one, served, 150))
+                samples.add("1 job" if jobs == 1 else f"{jobs} jobs", await _claim_p50(one, served, 150))
 
 
 async def scheduled(bench: Bench, scale: Scale, samples: Samples) -> None:
@@ -96,7 +96,7 @@ SCENARIOS = [
         "claim p50 by how many jobs are served",
         "ms",
         many_jobs,
-        (Bar("claim p50, worker serving 100 jobs ÷ 1", "100 jobs", "1 jobs", 4, 2.5, True),),
+        (Bar("claim p50, worker serving 100 jobs ÷ 1", "100 jobs", "1 job", 4, 2.5, True),),
         minutes=0.5,
     ),
     Scenario("scheduled", "claim p50 with a million scheduled", "ms", scheduled, minutes=1.0),

@@ -127,6 +127,7 @@ class Server:
     def __init__(self, url: str, admin: asyncpg.Connection) -> None:
         self._parts = urlsplit(url)
         self._admin = admin
+        self._turn = asyncio.Lock()
         self._template: str | None = None
 
     def url(self, name: str) -> str:
@@ -137,11 +138,15 @@ class Server:
 
     async def create(self, name: str, template: str = "template1") -> str:
         await self.drop(name)
-        await self._admin.execute(f'create database "{self._full(name)}" template "{template}"')
+        await self._execute(f'create database "{self._full(name)}" template "{template}"')
         return self.url(name)
 
     async def drop(self, name: str) -> None:
-        await self._admin.execute(f'drop database if exists "{self._full(name)}" with (force)')
+        await self._execute(f'drop database if exists "{self._full(name)}" with (force)')
+
+    async def _execute(self, statement: str) -> None:
+        async with self._turn:
+            await self._admin.execute(statement)
 
     async def template(self) -> str:
         """A database with empty tables, made once and copied often."""

@@ -15,6 +15,7 @@ import platform
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -101,7 +102,13 @@ async def run(
     progress = Progress(list(scenarios), is_full=scale is FULL)
     async with open_bench(url, peers) as bench:
         for scenario in scenarios:
-            result = await measure(bench, scale, scenario, progress)
+            try:
+                result = await measure(bench, scale, scenario, progress)
+            except Exception:
+                # One broken scenario must not cost the others; --resume tries it again.
+                traceback.print_exc()
+                progress.end("failed")
+                continue
             (directory / f"{scenario.name}.json").write_text(json.dumps(result, indent=2) + "\n")
             report.write(directory)
 
@@ -140,7 +147,10 @@ def main() -> None:
             Path(place).chmod(0o755)
             with EmbeddedPostgres(Path(place) / "server", options=SERVER) as server:
                 asyncio.run(run(server.url, scale, scenarios, peers, directory))
-    print(report.bars(report.read(directory)[1]))
+    results = report.read(directory)[1]
+    print(report.bars(results))
+    if failed := {scenario.name for scenario in scenarios} - {result["name"] for result in results}:
+        raise SystemExit(f"Failed, and tried again by --resume: {', '.join(sorted(failed))}")
     print(f"{(time.monotonic() - began) / 60:.1f} minutes; everything is in {directory}/README.md")
 
 
