@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import typer
 
@@ -55,9 +56,22 @@ app.add_typer(token, name="token")
 app.command()(openapi)
 
 
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from pgjobs import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
-def _commands() -> None:
-    pass
+def _commands(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version."),
+    ] = False,
+) -> None:
+    del version
 
 
 def run() -> None:

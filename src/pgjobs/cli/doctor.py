@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,7 @@ import typer
 
 from pgjobs.cli.database import Url, connected, opened, settings_of
 from pgjobs.cli.exits import BEHIND, UNHEALTHY
-from pgjobs.cli.output import cell, print_table, say
+from pgjobs.cli.output import AsJson, cell, print_document, print_table, say
 
 if TYPE_CHECKING:
     from pgjobs.queue import Queue
@@ -36,7 +35,7 @@ class Trouble:
     severity: str
     subject: str
     message: str
-    sql: str | None
+    advice: str | None
 
 
 def doctor(
@@ -44,7 +43,7 @@ def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Also count broken promises; reads every task.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Look for what is wrong and print the SQL that mends it; exit code 6 if there is something."""
     settings = settings_of(url)
@@ -52,15 +51,15 @@ def doctor(
     troubles.sort(key=lambda trouble: _ORDER.index(trouble.severity))
     is_unhealthy = any(trouble.severity != "info" for trouble in troubles)
     if as_json:
-        typer.echo(
-            json.dumps({"is_healthy": not is_unhealthy, "findings": [asdict(t) for t in troubles]}, indent=2)
-        )
+        from pgjobs.rest.console_answers import Finding, Findings
+
+        print_document(Findings(items=[Finding.of(trouble) for trouble in troubles]))
     elif sys.stdout.isatty():
         _draw(troubles)
     else:
         print_table(
             ("severity", "subject", "message", "sql"),
-            ((t.severity, t.subject, t.message, t.sql) for t in troubles),
+            ((t.severity, t.subject, t.message, t.advice) for t in troubles),
         )
     say("All is well." if not troubles else f"{len(troubles)} findings.")
     if is_behind:
@@ -144,4 +143,4 @@ def _draw(troubles: list[Trouble]) -> None:
     for trouble in troubles:
         head = Text(f"{trouble.severity:<8}", style=colours[trouble.severity])
         console.print(head + Text(f"{cell(trouble.subject)}: {cell(trouble.message)}", style="default"))
-        console.print(Text(f"        {cell(trouble.sql)}", style="cyan"))
+        console.print(Text(f"        {cell(trouble.advice)}", style="cyan"))

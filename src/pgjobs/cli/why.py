@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING
 
 from pgjobs.cli.choosing import TaskRef, find
 from pgjobs.cli.database import Url, with_queue
-from pgjobs.cli.output import print_table, say
+from pgjobs.cli.output import AsJson, print_document, print_table, say
 
 if TYPE_CHECKING:
     from pgjobs.operators import Reason
     from pgjobs.queue import Queue
 
 
-def why(task: TaskRef, url: Url = None) -> None:
+def why(task: TaskRef, url: Url = None, as_json: AsJson = False) -> None:
     """Say why a task is where it is: checks in order, and the SQL that would change it."""
 
     async def run(queue: Queue) -> list[Reason]:
         return await queue.why((await find(queue, task)).id)
 
     reasons = with_queue(url, run)
+    if as_json:
+        from pgjobs.rest.console_answers import Check, Reasons
+
+        print_document(Reasons(items=[Check.of(reason) for reason in reasons]))
+        return
     print_table(
         ("check", "ok", "answer", "sql"),
         ((reason.checked, reason.is_ok, reason.answer, reason.advice) for reason in reasons),

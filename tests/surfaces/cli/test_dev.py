@@ -60,6 +60,8 @@ def test_everything_runs_in_one_process_and_other_commands_find_it(here: Path):
             answer = browser.get(link)
             assert answer.status_code == 303, answer.text
             assert browser.get(link).status_code == 401, "it counts once"
+            console = browser.get(str(answer.next_request.url)) if answer.next_request else answer
+            assert (console.status_code, "text/html" in console.headers["content-type"]) == (200, True)
         submitted = run("enqueue", "@global:demo:Greet", '{"name": "Ada"}', cwd=here)
         assert submitted.returncode == 0, submitted.stderr
         waited = run("tasks", "wait", submitted.stdout.strip(), "--timeout", "30s", cwd=here)

@@ -10,6 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from pgjobs import __version__
 from pgjobs.queue import Queue
 from tests.server import PostgresServer
 from tests.surfaces.cli.commands import Terminal, environment, run
@@ -49,6 +50,16 @@ finally:
     # Options of a command are checked by pydantic, in typer itself.
     own = "" if arguments == ("--help",) else "pydantic "
     assert done.stderr in ("loaded False\n", f"loaded {own}False\n")
+
+
+def test_the_version_is_told():
+    assert run("--version").stdout == f"{__version__}\n"
+
+
+def test_the_benchmark_gets_the_options_it_knows():
+    done = run("bench", "--no-such-option")
+    assert done.returncode == 2
+    assert "run.py: error: unrecognized arguments: --no-such-option" in done.stderr
 
 
 async def test_a_terminal_gets_colours_and_a_pipe_does_not(

@@ -116,6 +116,9 @@ async def test_on_a_terminal_the_question_is_answered_there(queue_url: str, queu
             assert terminal.end() == code
         assert {task.status for task in await queue.list_tasks()} == {status}
     assert "━" in terminal.shown, "a progress bar"
+    with Terminal("tasks", "prune", "--older-than", "0s", "--yes", PGJOBS_DATABASE_URL=queue_url) as terminal:
+        assert terminal.end() == 0
+    assert "━" in terminal.shown
 
 
 async def test_tasks_that_moved_on_do_not_hold_up_the_others(pgjobs: Pgjobs, queue: Queue, job: str):

@@ -60,10 +60,9 @@ async def test_doctor_finds_what_is_wrong_with_jobs_and_says_the_sql(pgjobs: Pgj
     done = pgjobs("doctor", "--json")
     assert done.returncode == 6, done.stderr
     document = json.loads(done.stdout)
-    assert not document["is_healthy"]
-    found = next(each for each in document["findings"] if each["subject"] == f"job {job}")
+    found = next(each for each in document["items"] if each["subject"] == f"job {job}")
     assert "12 of 12" in found["message"]
-    assert job in found["sql"]
+    assert job in found["advice"]
 
 
 @pytest.fixture(scope="module")
