@@ -10,7 +10,7 @@ import typer
 from pgjobs.cli.acting import Reason, Yes, confirm
 from pgjobs.cli.choosing import complete_job
 from pgjobs.cli.database import Url, operator, with_queue
-from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, say
+from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, progress, say
 
 if TYPE_CHECKING:
     from pgjobs.models import Job
@@ -95,13 +95,25 @@ def unarchive(job: JobRef, url: Url = None, reason: Reason = None, as_json: AsJs
 
 
 @jobs.command()
-def delete(
-    job: JobRef, url: Url = None, reason: Reason = None, yes: Yes = False, as_json: AsJson = False
-) -> None:
-    """Retire a job that nobody serves and nothing waits for; registering it brings it back."""
-    if not yes:
-        confirm(f"Delete {job}?")
-    _act(url, lambda queue: queue.retire_job(job, actor=operator(), reason=reason), "is deleted", as_json)
+def retire(job: JobRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
+    """Hide a job that nobody serves and nothing waits for; registering it brings it back."""
+    _act(url, lambda queue: queue.retire_job(job, actor=operator(), reason=reason), "is retired", as_json)
+
+
+@jobs.command()
+def delete(job: JobRef, url: Url = None, reason: Reason = None, yes: Yes = False) -> None:
+    """Remove a job with all of its tasks and their history, for good."""
+
+    async def run(queue: Queue) -> int:
+        full_name = (await queue.get_job(job)).full_name
+        if not yes:
+            confirm(f"Delete {full_name}, its tasks and their history for ever?")
+        with progress("Delete", None):
+            return await queue.delete_job(job, actor=operator(), reason=reason)
+
+    removed = with_queue(url, run)
+    typer.echo(removed)
+    say(f"{job} is deleted, with {removed} tasks.")
 
 
 def _act(url: str | None, call: Callable[[Queue], Awaitable[Job]], outcome: str, as_json: bool) -> None:

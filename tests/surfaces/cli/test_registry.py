@@ -33,12 +33,23 @@ async def test_a_job_is_shown_with_its_policy_and_workers(pgjobs: Pgjobs, queue:
     assert f"worker               {worker.id}" in shown
 
 
-async def test_a_job_is_deleted_when_somebody_says_yes(pgjobs: Pgjobs, queue: Queue, job: str):
+async def test_a_job_that_nobody_uses_is_retired(pgjobs: Pgjobs, queue: Queue, job: str):
+    done = pgjobs("jobs", "retire", job)
+    assert (done.returncode, done.stderr) == (0, f"{job} is retired.\n")
+    assert await queue.list_jobs() == []
+    await queue.register_job("@global", "mail", "Welcome")
+    await queue.submit_task(job)
+    assert pgjobs("jobs", "retire", job).returncode == 4
+
+
+async def test_a_job_is_deleted_with_its_tasks_when_somebody_says_yes(pgjobs: Pgjobs, queue: Queue, job: str):
+    await queue.submit_tasks(job, [{}, {}])
     assert pgjobs("jobs", "delete", job).returncode == 2
     assert [found.full_name for found in await queue.list_jobs()] == [job]
     done = pgjobs("jobs", "delete", job, "--yes")
-    assert (done.returncode, done.stderr) == (0, f"{job} is deleted.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", f"{job} is deleted, with 2 tasks.\n")
     assert await queue.list_jobs() == []
+    assert await queue.list_tasks() == []
 
 
 async def test_workers_are_listed_shown_and_retired(pgjobs: Pgjobs, queue: Queue, job: str):
