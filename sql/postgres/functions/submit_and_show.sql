@@ -20,16 +20,27 @@ set enable_mergejoin = off
 as $$
 declare
   v_id bigint;
+  v_new boolean;
 begin
   -- A statement of its own, so that the next one sees what it wrote.
-  select s.task_id into v_id
+  select s.task_id, s.is_new into v_id, v_new
   from pgjobs.submit_tasks(
     job => submit_and_show.job, payloads => array[submit_and_show.payload], room => submit_and_show.room,
     idempotency_keys => case when submit_and_show.idempotency_key is not null then array[submit_and_show.idempotency_key] end,
     submitter => submit_and_show.actor, owner => submit_and_show.actor,
     require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room
   ) as s;
-  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  if not v_new then
+    return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+    return;
+  end if;
+  return query
+  select
+    t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
+    null::uuid, null::text, t.payload, null::jsonb, pgjobs.queue_position(t.id, t.job_id, t.priority)
+  from pgjobs.tasks as t
+  join pgjobs.jobs as j on j.id = t.job_id
+  where t.id = v_id;
 end
 $$;
 

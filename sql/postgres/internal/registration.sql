@@ -35,8 +35,10 @@ comment on function pgjobs.check_registration is
 -- Soft-deletes jobs that nobody serves and nothing waits for, unless they are to
 -- be kept and nobody asked for them by name.
 --
--- The rows are locked in a statement of their own: a registration that was in
--- flight has then committed, and the next statement sees the worker it linked.
+-- Whoever ends a task of a job that is served goes on without a lock: the job's
+-- last worker to leave looks again. Otherwise the rows are locked in a statement
+-- of their own: a registration that was in flight has then committed, and the
+-- next statement sees the worker it linked.
 create function pgjobs.retire_orphans(job_ids integer[], now timestamptz, even_kept boolean default false)
 returns integer
 language plpgsql volatile
@@ -51,6 +53,12 @@ as $$
 declare
   v_retired integer;
 begin
+  if not exists (
+    select from unnest(retire_orphans.job_ids) as i (id)
+    where not exists (select from pgjobs.worker_jobs as w where w.job_id = i.id)
+  ) then
+    return 0;
+  end if;
   perform from pgjobs.jobs as j where j.id = any (retire_orphans.job_ids) order by j.id for update;
   update pgjobs.jobs as j
   set deleted_at = retire_orphans.now

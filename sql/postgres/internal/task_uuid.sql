@@ -8,19 +8,30 @@ return ('x' || encode(substr(sha256(check_bits || key), 1, 8), 'hex'))::bit(64):
 comment on function pgjobs.task_mask is
   'What hides a task''s number in its public id. Example: select pgjobs.task_mask(''\x00'', ''\x00'')';
 
+create function pgjobs.uuid_of(task_id bigint, key bytea)
+returns uuid
+language plpgsql immutable strict parallel safe
+as $$
+declare
+  v_check bytea := substr(sha256(key || int8send(task_id)), 1, 8);
+  v_hidden text;
+begin
+  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
+  v_hidden := lpad(to_hex(task_id # pgjobs.task_mask(v_check, key)), 15, '0');
+  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
+end
+$$;
+
+comment on function pgjobs.uuid_of is
+  'The public id of a task under a key. Example: see pgjobs.task_uuid, which knows the queue''s key';
+
 create function pgjobs.task_uuid(task_id bigint)
 returns uuid
 language plpgsql stable strict parallel safe security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
-declare
-  v_key bytea := (select s.task_key from pgjobs.secrets as s);
-  v_check bytea := substr(sha256(v_key || int8send(task_uuid.task_id)), 1, 8);
-  v_hidden text;
 begin
-  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
-  v_hidden := lpad(to_hex(task_uuid.task_id # pgjobs.task_mask(v_check, v_key)), 15, '0');
-  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
+  return pgjobs.uuid_of(task_id, (select s.task_key from pgjobs.secrets as s));
 end
 $$;
 
@@ -39,7 +50,7 @@ declare
     # pgjobs.task_mask(substr(v_bytes, 9, 8), v_key);
 begin
   -- Anything but a uuid made here fails to come back as itself.
-  return case when pgjobs.task_uuid(v_id) = task_id.task_uuid then v_id end;
+  return case when pgjobs.uuid_of(v_id, v_key) = task_id.task_uuid then v_id end;
 end
 $$;
 
