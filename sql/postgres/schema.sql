@@ -8,14 +8,8 @@ CREATE FUNCTION pgjobs.task_uuid(task_id bigint) RETURNS uuid
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
-declare
-  v_key bytea := (select s.task_key from pgjobs.secrets as s);
-  v_check bytea := substr(sha256(v_key || int8send(task_uuid.task_id)), 1, 8);
-  v_hidden text;
 begin
-  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
-  v_hidden := lpad(to_hex(task_uuid.task_id # pgjobs.task_mask(v_check, v_key)), 15, '0');
-  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
+  return pgjobs.uuid_of(task_id, (select s.task_key from pgjobs.secrets as s));
 end
 $$;
 
@@ -5535,6 +5529,12 @@ CREATE FUNCTION pgjobs.retire_orphans(job_ids integer[], now timestamp with time
 declare
   v_retired integer;
 begin
+  if not exists (
+    select from unnest(retire_orphans.job_ids) as i (id)
+    where not exists (select from pgjobs.worker_jobs as w where w.job_id = i.id)
+  ) then
+    return 0;
+  end if;
   perform from pgjobs.jobs as j where j.id = any (retire_orphans.job_ids) order by j.id for update;
   update pgjobs.jobs as j
   set deleted_at = retire_orphans.now
@@ -6298,16 +6298,27 @@ CREATE FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb DEFAUL
     AS $$
 declare
   v_id bigint;
+  v_new boolean;
 begin
   -- A statement of its own, so that the next one sees what it wrote.
-  select s.task_id into v_id
+  select s.task_id, s.is_new into v_id, v_new
   from pgjobs.submit_tasks(
     job => submit_and_show.job, payloads => array[submit_and_show.payload], room => submit_and_show.room,
     idempotency_keys => case when submit_and_show.idempotency_key is not null then array[submit_and_show.idempotency_key] end,
     submitter => submit_and_show.actor, owner => submit_and_show.actor,
     require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room
   ) as s;
-  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  if not v_new then
+    return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+    return;
+  end if;
+  return query
+  select
+    t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
+    null::uuid, null::text, t.payload, null::jsonb, pgjobs.queue_position(t.id, t.job_id, t.priority)
+  from pgjobs.tasks as t
+  join pgjobs.jobs as j on j.id = t.job_id
+  where t.id = v_id;
 end
 $$;
 
@@ -6762,7 +6773,7 @@ declare
     # pgjobs.task_mask(substr(v_bytes, 9, 8), v_key);
 begin
   -- Anything but a uuid made here fails to come back as itself.
-  return case when pgjobs.task_uuid(v_id) = task_id.task_uuid then v_id end;
+  return case when pgjobs.uuid_of(v_id, v_key) = task_id.task_uuid then v_id end;
 end
 $$;
 
@@ -7217,20 +7228,39 @@ begin
       perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
     end if;
   end if;
-  if update_task.status = 'running' then
-    return query
-    select
-      a.id, a.uuid, a.job, a.room, a.status, a.created_at, a.started_at, a.ended_at, a.worker_id, a.error, a.payload,
-      a.result, a.queue_position
-    from pgjobs.claim_answer as a
-    where a.id = v_id;
-  else
+  -- What was just written stands in three tables; the view that knows every case looks in all.
+  return query
+  select
+    t.id, update_task.task_uuid, j.full_name, t.room, coalesce(o.status, 'running'), t.created_at,
+    coalesce(o.started_at, l.started_at), o.ended_at, coalesce(o.worker_id, l.worker_id),
+    coalesce(o.error, o.reason), t.payload, o.result, null::integer
+  from pgjobs.tasks as t
+  join pgjobs.jobs as j on j.id = t.job_id
+  left join pgjobs.leases as l on l.task_id = t.id and l.started_at is not null
+  left join pgjobs.outcomes as o on o.task_id = t.id
+  where t.id = v_id and (o.task_id is not null or l.task_id is not null);
+  if not found then
     return query select a.* from pgjobs.task_answer as a where a.id = v_id;
   end if;
 end
 $$;
 
 COMMENT ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';
+
+CREATE FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$
+declare
+  v_check bytea := substr(sha256(key || int8send(task_id)), 1, 8);
+  v_hidden text;
+begin
+  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
+  v_hidden := lpad(to_hex(task_id # pgjobs.task_mask(v_check, key)), 15, '0');
+  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) IS 'The public id of a task under a key. Example: see pgjobs.task_uuid, which knows the queue''s key';
 
 CREATE FUNCTION pgjobs.verify_session(session text) RETURNS TABLE(user_id text, is_superuser boolean, expires_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -9877,6 +9907,8 @@ GRANT ALL ON FUNCTION pgjobs.unmark_waiting(mark bigint) TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.verify_session(session text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.verify_session(session text) TO pgjobs_api;
