@@ -1195,6 +1195,25 @@ begin
   join pgjobs.tasks as t on t.id = l.task_id
   where l.attempt > t.max_attempts
   union all
+  select 'outcomes stay within the limit of attempts', count(*)
+  from pgjobs.outcomes as o
+  join pgjobs.tasks as t on t.id = o.task_id
+  where o.attempt > t.max_attempts
+  union all
+  select 'a task waits in its own lane', count(*)
+  from (
+    select r.task_id, r.priority, case when not r.is_again then r.due_at end as due_at from pgjobs.ready as r
+    union all
+    select s.task_id, s.priority, null from pgjobs.scheduled as s
+  ) as w
+  join pgjobs.tasks as t on t.id = w.task_id
+  -- A first entry is due when its task was created: that is how it is found.
+  where w.priority <> t.priority or w.due_at <> t.created_at
+  union all
+  select 'history belongs to a task', count(*)
+  from pgjobs.attempts as a
+  where not exists (select from pgjobs.tasks as t where t.id = a.task_id)
+  union all
   select 'a token is issued once', count(*) - count(distinct u.token)
   from (
     select l.token from pgjobs.leases as l
@@ -1211,7 +1230,12 @@ begin
   select 'an idempotency key leads to its task', count(*)
   from pgjobs.idempotency_keys as k
   left join pgjobs.tasks as t on t.id = k.task_id and t.idempotency_key = k.key
-  where t.id is null;
+  where t.id is null
+  union all
+  select 'a task is found by its idempotency key', count(*)
+  from pgjobs.tasks as t
+  left join pgjobs.idempotency_keys as k on k.job_id = t.job_id and k.key = t.idempotency_key and k.task_id = t.id
+  where t.idempotency_key is not null and k.task_id is null;
 end
 $$;
 
