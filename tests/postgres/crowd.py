@@ -59,8 +59,11 @@ async def fill(connection: Connection, *, ready: int, scheduled: int = 0, comple
     await connection.execute(
         "select * from pgjobs.register_job('@global', 'tests', 'Crowd', max_attempts => 2)"
     )
+    await connection.execute("select * from pgjobs.register_job('@global', 'tests', 'Seldom')")
     await connection.execute(
-        "select pgjobs.submit_task('@global:tests:Crowd', room => 'quiet') from generate_series(1, 20)"
+        "select pgjobs.submit_task('@global:tests:Crowd', room => 'quiet', owner => 'ann'),"
+        " pgjobs.submit_task('@global:tests:Seldom', room => 'quiet')"
+        " from generate_series(1, 20)"
     )
     await connection.execute(COMPLETE.format(batches=1))
     batches = (ready + completed) // 10_000

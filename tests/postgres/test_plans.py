@@ -19,6 +19,7 @@ from tests.postgres.crowd import BIG_TABLES, CLAIM, JOB, Connection, Reads, buff
 from tests.server import PostgresServer
 
 HOUR = timedelta(hours=1)
+RARE = "@global:tests:Seldom"
 # Rows of one table a verb may read: mark_waiting looks at the next 1,000 scheduled tasks.
 FEW = 1_100
 # A list of one status looks at up to 20,000 pending tasks, retention at the newest range of its BRIN index.
@@ -64,6 +65,12 @@ VERBS: dict[str, Verb] = {
     "list_tasks": lambda queue, _: queue.list_tasks(),
     "list_tasks of a busy room": lambda queue, _: queue.list_tasks(room="@global"),
     "list_tasks of a quiet room": lambda queue, _: queue.list_tasks(room="quiet"),
+    "list_tasks of a busy job": lambda queue, _: queue.list_tasks(job=JOB),
+    "list_tasks of a rare job": lambda queue, _: queue.list_tasks(job=RARE),
+    "list_tasks of a rare job, completed": lambda queue, _: queue.list_tasks(job=RARE, status="completed"),
+    "list_tasks of a rare job, pending": lambda queue, _: queue.list_tasks(job=RARE, status="pending"),
+    "list_tasks of an owner in a room": lambda queue, _: queue.list_tasks(room="quiet", owner="ann"),
+    "list_tasks of nobody in a room": lambda queue, _: queue.list_tasks(room="quiet", owner="nobody"),
     "list_tasks deep in the past": lambda queue, held: queue.list_tasks(before=held[0].task_id),
     "mark_waiting": lambda queue, _: queue.mark_waiting(in_room="@global"),
     "the view of one task": lambda queue, held: look_at(queue, held[0].task_id),

@@ -41,25 +41,17 @@ begin
     ) as p (id));
   elsif list_tasks.owner is null and list_tasks.project is null and v_job is null then
     v_ids := array(select p.id from pgjobs.newest_anywhere(list_tasks.status, v_before, v_wanted) as p (id));
-  end if;
-  if v_ids is not null then
-    return query
-    select v.*
-    from pgjobs.task as v
-    where v.id = any (v_ids)
-    order by v.id desc
-    limit list_tasks.page_size offset list_tasks.page_offset;
-    return;
+  elsif list_tasks.owner is null and list_tasks.project is null then
+    v_ids := array(select p.id from pgjobs.newest_of_job(v_job, list_tasks.status, v_before, v_wanted) as p (id));
+  else
+    v_ids := array(select p.id from pgjobs.newest_owned(
+      list_tasks.owner, list_tasks.project, list_tasks.room, v_job, list_tasks.status, v_before, v_wanted
+    ) as p (id));
   end if;
   return query
   select v.*
   from pgjobs.task as v
-  where v.id < v_before
-    and (list_tasks.room is null or v.room = list_tasks.room)
-    and (v_job is null or v.job_id = v_job)
-    and (list_tasks.status is null or v.status = list_tasks.status)
-    and (list_tasks.owner is null or v.owner = list_tasks.owner)
-    and (list_tasks.project is null or v.project = list_tasks.project)
+  where v.id = any (v_ids)
   order by v.id desc
   limit list_tasks.page_size offset list_tasks.page_offset;
 end

@@ -9,8 +9,9 @@ comment on function pgjobs.last_counted_row is
 
 -- Numbers of the room's newest tasks of these jobs, at most `wanted`.
 --
--- Ranges rather than equality, here and below: of constants the order is free,
--- and the planner would walk the primary key past everybody else's tasks.
+-- A range of (job, id) rather than equality of the job, here and below: of constants
+-- the order is free, and the planner would walk the primary key past everybody
+-- else's tasks. The room is equal, because a range only ends by its first column.
 create function pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint)
 returns setof bigint
 language plpgsql stable
@@ -23,7 +24,7 @@ begin
   cross join lateral (
     select t.id
     from pgjobs.tasks as t
-    where (t.room, t.job_id, t.id) > (newest_tasks.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_tasks.room, j.id, newest_tasks.before)
+    where t.room = newest_tasks.room and (t.job_id, t.id) > (j.id, 0) and (t.job_id, t.id) < (j.id, newest_tasks.before)
     order by t.room desc, t.job_id desc, t.id desc
     limit newest_tasks.wanted
   ) as n
@@ -123,7 +124,7 @@ begin
       select t.id
       from pgjobs.tasks as t
       join pgjobs.outcomes as o on o.task_id = t.id and o.status = newest_ended.status
-      where (t.room, t.job_id, t.id) > (newest_ended.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_ended.room, j.id, newest_ended.before)
+      where t.room = newest_ended.room and (t.job_id, t.id) > (j.id, 0) and (t.job_id, t.id) < (j.id, newest_ended.before)
       order by t.room desc, t.job_id desc, t.id desc
       limit newest_ended.wanted
     ) as e
@@ -174,7 +175,7 @@ begin
     cross join lateral (
       select t.id
       from pgjobs.tasks as t
-      where (t.room, t.job_id, t.id) > (newest_pending.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_pending.room, j.id, newest_pending.before)
+      where t.room = newest_pending.room and (t.job_id, t.id) > (j.id, 0) and (t.job_id, t.id) < (j.id, newest_pending.before)
         and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
         and not exists (select from pgjobs.leases as l where l.task_id = t.id)
         and not exists (select from pgjobs.ignored as i where i.task_id = t.id)

@@ -1,0 +1,54 @@
+-- Numbers of an owner's or a project's newest tasks that fit the other filters.
+--
+-- No index knows owners, since every submit would pay for it: a room's tasks are
+-- read from its own, and without a room everybody's, newest first.
+create function pgjobs.newest_owned(
+  owner text, project text, room text, job_id integer, status text, before bigint, wanted bigint
+)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  if room is null then
+    return query
+    select t.id
+    from pgjobs.tasks as t
+    where t.id < newest_owned.before
+      and (newest_owned.owner is null or t.owner = newest_owned.owner)
+      and (newest_owned.project is null or t.project = newest_owned.project)
+      and (newest_owned.job_id is null or t.job_id = newest_owned.job_id)
+      and (newest_owned.status is null or newest_owned.status = (select v.status from pgjobs.task as v where v.id = t.id))
+    order by t.id desc
+    limit wanted;
+    return;
+  end if;
+  return query
+  select n.id
+  from unnest(
+    case when newest_owned.job_id is null then pgjobs.jobs_used_in(newest_owned.room) else array[newest_owned.job_id] end
+  ) as j (id)
+  cross join lateral (
+    select t.id
+    from pgjobs.tasks as t
+    where t.room = newest_owned.room and (t.job_id, t.id) > (j.id, 0)
+      and (t.job_id, t.id) < (j.id, newest_owned.before)
+      and (newest_owned.owner is null or t.owner = newest_owned.owner)
+      and (newest_owned.project is null or t.project = newest_owned.project)
+      and (newest_owned.status is null or newest_owned.status = (select v.status from pgjobs.task as v where v.id = t.id))
+    order by t.room desc, t.job_id desc, t.id desc
+    limit wanted
+  ) as n
+  order by n.id desc
+  limit wanted;
+end
+$$;
+
+comment on function pgjobs.newest_owned is
+  'Numbers of an owner''s newest tasks. Example: select * from pgjobs.newest_owned(''ada'', null, null, null, ''failed'', 1000, 50)';
