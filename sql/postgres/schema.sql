@@ -4051,25 +4051,17 @@ begin
     ) as p (id));
   elsif list_tasks.owner is null and list_tasks.project is null and v_job is null then
     v_ids := array(select p.id from pgjobs.newest_anywhere(list_tasks.status, v_before, v_wanted) as p (id));
-  end if;
-  if v_ids is not null then
-    return query
-    select v.*
-    from pgjobs.task as v
-    where v.id = any (v_ids)
-    order by v.id desc
-    limit list_tasks.page_size offset list_tasks.page_offset;
-    return;
+  elsif list_tasks.owner is null and list_tasks.project is null then
+    v_ids := array(select p.id from pgjobs.newest_of_job(v_job, list_tasks.status, v_before, v_wanted) as p (id));
+  else
+    v_ids := array(select p.id from pgjobs.newest_owned(
+      list_tasks.owner, list_tasks.project, list_tasks.room, v_job, list_tasks.status, v_before, v_wanted
+    ) as p (id));
   end if;
   return query
   select v.*
   from pgjobs.task as v
-  where v.id < v_before
-    and (list_tasks.room is null or v.room = list_tasks.room)
-    and (v_job is null or v.job_id = v_job)
-    and (list_tasks.status is null or v.status = list_tasks.status)
-    and (list_tasks.owner is null or v.owner = list_tasks.owner)
-    and (list_tasks.project is null or v.project = list_tasks.project)
+  where v.id = any (v_ids)
   order by v.id desc
   limit list_tasks.page_size offset list_tasks.page_offset;
 end
@@ -4359,7 +4351,7 @@ begin
       select t.id
       from pgjobs.tasks as t
       join pgjobs.outcomes as o on o.task_id = t.id and o.status = newest_ended.status
-      where (t.room, t.job_id, t.id) > (newest_ended.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_ended.room, j.id, newest_ended.before)
+      where t.room = newest_ended.room and (t.job_id, t.id) > (j.id, 0) and (t.job_id, t.id) < (j.id, newest_ended.before)
       order by t.room desc, t.job_id desc, t.id desc
       limit newest_ended.wanted
     ) as e
@@ -4417,6 +4409,87 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.newest_of(room text, job_id integer, status text, before bigint, wanted bigint) IS 'Numbers of the newest tasks of a room, job or status. Example: select * from pgjobs.newest_of(null, 1, ''failed'', 1000, 50)';
 
+CREATE FUNCTION pgjobs.newest_of_job(job_id integer, status text, before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  v_few constant integer := 20000;
+  v_sample constant integer := 1000;
+  v_ids bigint[];
+begin
+  if status in ('failed', 'cancelled') then
+    return query
+    select o.task_id from pgjobs.outcomes as o
+    where o.status = newest_of_job.status and o.status <> 'completed'
+      and o.job_id = newest_of_job.job_id and o.task_id < newest_of_job.before
+    order by o.task_id desc
+    limit wanted;
+    return;
+  elsif status in ('claimed', 'running', 'ignored') then
+    return query
+    select h.task_id
+    from (
+      select l.task_id, l.job_id, case when l.started_at is null then 'claimed' else 'running' end as status
+      from pgjobs.leases as l
+      union all
+      select i.task_id, i.job_id, 'ignored' from pgjobs.ignored as i
+    ) as h
+    where h.job_id = newest_of_job.job_id and h.status = newest_of_job.status and h.task_id < newest_of_job.before
+    order by h.task_id desc
+    limit wanted;
+    return;
+  elsif status = 'pending' then
+    v_ids := array(
+      (select r.task_id from pgjobs.ready as r where r.job_id = newest_of_job.job_id limit v_few + 1)
+      union all
+      (select s.task_id from pgjobs.scheduled as s where s.job_id = newest_of_job.job_id limit v_few + 1)
+    );
+    if cardinality(v_ids) <= v_few then
+      return query
+      select i.id from unnest(v_ids) as i (id) where i.id < newest_of_job.before order by i.id desc limit wanted;
+      return;
+    end if;
+  end if;
+  v_ids := array(
+    select n.id
+    from (
+      select t.id, t.job_id from pgjobs.tasks as t where t.id < newest_of_job.before order by t.id desc limit v_sample
+    ) as n
+    where n.job_id = newest_of_job.job_id
+      and (newest_of_job.status is null or pgjobs.status_at_rest(n.id) = newest_of_job.status)
+    order by n.id desc
+    limit wanted
+  );
+  if cardinality(v_ids) = wanted then
+    return query select i.id from unnest(v_ids) as i (id);
+    return;
+  end if;
+  return query
+  select n.id
+  from pgjobs.rooms_used() as r (room)
+  cross join lateral (
+    select t.id
+    from pgjobs.tasks as t
+    where t.room = r.room and (t.job_id, t.id) > (newest_of_job.job_id, 0)
+      and (t.job_id, t.id) < (newest_of_job.job_id, newest_of_job.before)
+      and (newest_of_job.status is null or pgjobs.status_at_rest(t.id) = newest_of_job.status)
+    order by t.room desc, t.job_id desc, t.id desc
+    limit wanted
+  ) as n
+  order by n.id desc
+  limit wanted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_of_job(job_id integer, status text, before bigint, wanted bigint) IS 'Numbers of a job''s newest tasks. Example: select * from pgjobs.newest_of_job(1, ''completed'', 1000, 50)';
+
 CREATE FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) RETURNS SETOF bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4456,6 +4529,53 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) IS 'Numbers of a room''s ended tasks among the newest outcomes. Example: select * from pgjobs.newest_outcomes(''lab-7'', array[1], ''failed'', 1000, 50, 500)';
 
+CREATE FUNCTION pgjobs.newest_owned(owner text, project text, room text, job_id integer, status text, before bigint, wanted bigint) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  if room is null then
+    return query
+    select t.id
+    from pgjobs.tasks as t
+    where t.id < newest_owned.before
+      and (newest_owned.owner is null or t.owner = newest_owned.owner)
+      and (newest_owned.project is null or t.project = newest_owned.project)
+      and (newest_owned.job_id is null or t.job_id = newest_owned.job_id)
+      and (newest_owned.status is null or newest_owned.status = (select v.status from pgjobs.task as v where v.id = t.id))
+    order by t.id desc
+    limit wanted;
+    return;
+  end if;
+  return query
+  select n.id
+  from unnest(
+    case when newest_owned.job_id is null then pgjobs.jobs_used_in(newest_owned.room) else array[newest_owned.job_id] end
+  ) as j (id)
+  cross join lateral (
+    select t.id
+    from pgjobs.tasks as t
+    where t.room = newest_owned.room and (t.job_id, t.id) > (j.id, 0)
+      and (t.job_id, t.id) < (j.id, newest_owned.before)
+      and (newest_owned.owner is null or t.owner = newest_owned.owner)
+      and (newest_owned.project is null or t.project = newest_owned.project)
+      and (newest_owned.status is null or newest_owned.status = (select v.status from pgjobs.task as v where v.id = t.id))
+    order by t.room desc, t.job_id desc, t.id desc
+    limit wanted
+  ) as n
+  order by n.id desc
+  limit wanted;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.newest_owned(owner text, project text, room text, job_id integer, status text, before bigint, wanted bigint) IS 'Numbers of an owner''s newest tasks. Example: select * from pgjobs.newest_owned(''ada'', null, null, null, ''failed'', 1000, 50)';
+
 CREATE FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) RETURNS SETOF bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4491,7 +4611,7 @@ begin
     cross join lateral (
       select t.id
       from pgjobs.tasks as t
-      where (t.room, t.job_id, t.id) > (newest_pending.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_pending.room, j.id, newest_pending.before)
+      where t.room = newest_pending.room and (t.job_id, t.id) > (j.id, 0) and (t.job_id, t.id) < (j.id, newest_pending.before)
         and not exists (select from pgjobs.outcomes as o where o.task_id = t.id)
         and not exists (select from pgjobs.leases as l where l.task_id = t.id)
         and not exists (select from pgjobs.ignored as i where i.task_id = t.id)
@@ -4517,7 +4637,7 @@ begin
   cross join lateral (
     select t.id
     from pgjobs.tasks as t
-    where (t.room, t.job_id, t.id) > (newest_tasks.room, j.id, 0) and (t.room, t.job_id, t.id) < (newest_tasks.room, j.id, newest_tasks.before)
+    where t.room = newest_tasks.room and (t.job_id, t.id) > (j.id, 0) and (t.job_id, t.id) < (j.id, newest_tasks.before)
     order by t.room desc, t.job_id desc, t.id desc
     limit newest_tasks.wanted
   ) as n
@@ -5713,6 +5833,25 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.revoke_token(token_id uuid) IS 'Takes a token back. Example: select * from pgjobs.revoke_token(''<token id>'')';
 
+CREATE FUNCTION pgjobs.rooms_used() RETURNS SETOF text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  with recursive used as (
+    (select t.room from pgjobs.tasks as t order by t.room limit 1)
+    union all
+    select (select t.room from pgjobs.tasks as t where t.room > u.room order by t.room limit 1)
+    from used as u
+    where u.room is not null
+  )
+  select u.room from used as u where u.room is not null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.rooms_used() IS 'Rooms with tasks submitted from them. Example: select * from pgjobs.rooms_used()';
+
 CREATE FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) RETURNS text[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -6192,6 +6331,24 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) IS 'Says that work has begun. Example: select * from pgjobs.start_tasks(array[42], array[''<token>''::uuid])';
+
+CREATE FUNCTION pgjobs.status_at_rest(task_id bigint) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_status text := (select o.status from pgjobs.outcomes as o where o.task_id = status_at_rest.task_id);
+begin
+  return case
+    when v_status is not null then v_status
+    when exists (select from pgjobs.leases as l where l.task_id = status_at_rest.task_id) then null
+    when exists (select from pgjobs.ignored as i where i.task_id = status_at_rest.task_id) then null
+    else 'pending'
+  end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.status_at_rest(task_id bigint) IS 'A task''s status while nobody works on it. Example: select pgjobs.status_at_rest(42)';
 
 CREATE FUNCTION pgjobs.storage() RETURNS TABLE(relation text, live bigint, dead bigint, dead_share double precision, table_bytes bigint, index_bytes bigint, total_bytes bigint, hot_share double precision, last_vacuum_at timestamp with time zone, last_analyze_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -9611,7 +9768,11 @@ REVOKE ALL ON FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status 
 
 REVOKE ALL ON FUNCTION pgjobs.newest_of(room text, job_id integer, status text, before bigint, wanted bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.newest_of_job(job_id integer, status text, before bigint, wanted bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.newest_outcomes(room text, job_ids integer[], status text, before bigint, wanted bigint, looked integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.newest_owned(owner text, project text, room text, job_id integer, status text, before bigint, wanted bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
 
@@ -9744,6 +9905,8 @@ REVOKE ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.rooms_used() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.running() FROM PUBLIC;
@@ -9808,6 +9971,8 @@ REVOKE ALL ON FUNCTION pgjobs.some_tasks_of(job_id integer, quantity integer) FR
 REVOKE ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.status_at_rest(task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.storage() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.storage() TO pgjobs_readonly;
