@@ -89,7 +89,7 @@ SCENARIOS = [
         "ms",
         backlog,
         (Bar("claim p50, 5 million waiting ÷ 1 thousand", "most waiting", "1,000 waiting", 1.3, 1.15, True),),
-        minutes=3.0,
+        minutes=2.5,
     ),
     Scenario(
         "jobs",
@@ -97,7 +97,7 @@ SCENARIOS = [
         "ms",
         many_jobs,
         (Bar("claim p50, worker serving 100 jobs ÷ 1", "100 jobs", "1 job", 4, 2.5, True),),
-        minutes=0.5,
+        minutes=0.3,
     ),
-    Scenario("scheduled", "claim p50 with a million scheduled", "ms", scheduled, minutes=1.0),
+    Scenario("scheduled", "claim p50 with a million scheduled", "ms", scheduled, minutes=0.7),
 ]

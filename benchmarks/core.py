@@ -117,7 +117,7 @@ SCENARIOS = [
         "tasks/s",
         cycle,
         (Bar("SQL claim + complete, batch 100 × 8 clients ÷ floor", "pgjobs", "floor", 0.7, 0.8),),
-        minutes=2.0,
+        minutes=1.8,
     ),
     Scenario(
         "submit",
@@ -132,10 +132,10 @@ SCENARIOS = [
         "tasks/s",
         held,
         (Bar("drain with a transaction held open ÷ none", "held", "free", 0.9, 0.97),),
-        minutes=4.0,
+        minutes=3.7,
     ),
-    Scenario("batches", "submit and cycle at batch 1, 10, 100, 500", "tasks/s", batches, minutes=1.5),
-    Scenario("workers", "claim + complete, batch 10, by 8 and 64 clients", "tasks/s", workers, minutes=1.5),
+    Scenario("batches", "submit and cycle at batch 1, 10, 100, 500", "tasks/s", batches, minutes=1.0),
+    Scenario("workers", "claim + complete, batch 10, by 8 and 64 clients", "tasks/s", workers, minutes=1.0),
     Scenario(
         "space",
         "WAL and disk per task, submit to outcome",

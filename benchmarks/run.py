@@ -36,11 +36,11 @@ from benchmarks.scenarios import SCENARIOS
 from pgjobs.drivers.embedded import EmbeddedPostgres
 
 FULL = Scale(
-    "full", rounds=5, seconds=4, tasks=250_000, backlog=5_000_000, scheduled=1_000_000, share=1, pickups=40,
+    "full", rounds=5, seconds=4, tasks=250_000, backlog=5_000_000, scheduled=1_000_000, share=1, pickups=30,
     idle=45,
 )  # fmt: skip
 QUICK = Scale(
-    "quick", rounds=1, seconds=1, tasks=20_000, backlog=50_000, scheduled=20_000, share=0.1, pickups=10,
+    "quick", rounds=1, seconds=2, tasks=20_000, backlog=50_000, scheduled=20_000, share=0.06, pickups=10,
     idle=6,
 )  # fmt: skip
 SMALLEST = Scale(

@@ -145,7 +145,7 @@ SCENARIOS = [
             ),
             Bar("the same with 4 workers waiting", "workers waiting", NOBODY, 0.4, 0.7),
         ),
-        minutes=2.0,
+        minutes=1.6,
     ),
     Scenario(
         "idle",
@@ -153,7 +153,7 @@ SCENARIOS = [
         "queries/s",
         idle,
         (Bar("idle worker, queries per second", OURS.name, None, 1, 0.3, True),),
-        minutes=1.2,
+        minutes=1.1,
         is_contest=True,
     ),
 ]
