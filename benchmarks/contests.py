@@ -133,7 +133,7 @@ SCENARIOS = [
         pickup,
         (
             Bar("pickup p50 on an idle queue ÷ PgQueuer's", OURS.name, _PGQUEUER, 0.8, 0.6, True),
-            Bar("pickup p50 on an idle queue ÷ SAQ's on Redis", OURS.name, _SAQ, 1.0, 1.0, True),
+            Bar("pickup p50 on an idle queue ÷ SAQ's on Redis", OURS.name, _SAQ, None, 1.0, True),
         ),
         minutes=2.5,
         is_contest=True,

@@ -18,7 +18,7 @@ def plot_bars(results: list[dict[str, Any]], path: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(10, 0.5 * len(rows) + 1.2))
     for place, bar in enumerate(rows):
         gain, aim = _gain(bar, bar["value"]), _gain(bar, bar["aim"])
-        color = _COLORS[bar["verdict"]]
+        color = _COLORS.get(bar["verdict"], "#777")
         axes.plot([1, gain], [place, place], color=color, linewidth=3, alpha=0.5)
         axes.plot(gain, place, "o", color=color, markersize=8)
         axes.plot(aim, place, "|", color="#555", markersize=16)
@@ -34,7 +34,8 @@ def plot_bars(results: list[dict[str, Any]], path: Path) -> None:
 
 
 def _gain(bar: dict[str, Any], value: float) -> float:
-    return float(bar["must"] / value if bar["at_most"] else value / bar["must"])
+    bound = bar["aim"] if bar["must"] is None else bar["must"]
+    return float(bound / value if bar["at_most"] else value / bound)
 
 
 def _wrapped(title: str, width: int = 52) -> str:
@@ -64,6 +65,7 @@ def plot_systems(results: list[dict[str, Any]], path: Path) -> None:
             axes.plot([min(rounds), max(rounds)], [place, place], color="#222", linewidth=1)
         axes.set_title(f"{result['title']}\n{result['unit']}", fontsize=8)
         axes.tick_params(labelsize=7)
+        axes.set_ylim(-0.6, len(names) - 0.4)
         axes.set_yticks(range(len(names)), names if axes is panels[0][0] else [""] * len(names), fontsize=8)
     figure.tight_layout()
     figure.savefig(path, dpi=110)

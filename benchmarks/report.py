@@ -40,10 +40,10 @@ def bars(results: list[Result]) -> str:
     for result in results:
         for bar in result["bars"]:
             sign = "≤" if bar["at_most"] else "≥"
+            must = "–" if bar["must"] is None else f"{sign} {bar['must']:g}"
             measured = "–" if bar["value"] is None else f"**{short(bar['value'])}**"
             lines.append(
-                f"| {bar['title']} | {sign} {bar['must']:g} | {sign} {bar['aim']:g} | {measured} "
-                f"| {_says(bar['verdict'])} |"
+                f"| {bar['title']} | {must} | {sign} {bar['aim']:g} | {measured} | {_says(bar['verdict'])} |"
             )
     return "\n".join(lines) + "\n"
 

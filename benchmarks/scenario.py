@@ -21,7 +21,8 @@ class Bar:
     title: str
     ours: str
     against: str | None
-    must: float
+    must: float | None
+    """None where there is only an aim."""
     aim: float
     at_most: bool = False
 
@@ -34,10 +35,11 @@ class Bar:
     def says(self, value: float | None) -> str:
         if value is None:
             return "not measured"
-        reached = [
-            name for name, bound in (("must", self.must), ("aim", self.aim)) if self._holds(value, bound)
-        ]
-        return reached[-1] if reached else "missed"
+        if self._holds(value, self.aim):
+            return "aim"
+        if self.must is None:
+            return "short of the aim"
+        return "must" if self._holds(value, self.must) else "missed"
 
     def _holds(self, value: float, bound: float) -> bool:
         return value <= bound if self.at_most else value >= bound

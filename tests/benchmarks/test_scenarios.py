@@ -89,6 +89,8 @@ def test_a_bar_says_whether_it_is_reached() -> None:
     ]
     assert [most.says(most.value({"ours": value})) for value in (1.1, 1, 0.5)] == ["missed", "must", "aim"]
     assert least.says(least.value({"ours": 5})) == "not measured"
+    wish = Bar("wish", "ours", None, must=None, aim=2)
+    assert [wish.says(value) for value in (1, 2)] == ["short of the aim", "aim"]
 
 
 def test_where_a_peer_is_better_the_report_says_so() -> None:
