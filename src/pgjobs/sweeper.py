@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from datetime import timedelta
 from typing import Protocol
@@ -15,6 +16,8 @@ from pgjobs.queue import Queue
 
 log = logging.getLogger("pgjobs.sweeper")
 
+BATCH = 1000
+"""How much a step takes in hand at once."""
 STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "errors", "retention")
 
 
@@ -33,20 +36,46 @@ async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object =
 
     `tsio` may be named as hosts are used to; events follow from the database by themselves.
     """
+    is_behind = False
     while True:
-        await asyncio.sleep(settings.sweeper_interval_seconds)
-        await sweep_once(queue, worker_timeout=settings.worker_timeout)
+        rest = asyncio.sleep(settings.sweeper_interval_seconds)
+        if is_behind:
+            await asyncio.gather(rest, _catch_up(queue, settings.sweeper_interval_seconds))
+        else:
+            await rest
+        is_behind = await sweep_once(queue, worker_timeout=settings.worker_timeout)
 
 
-async def sweep_once(queue: Queue, *, worker_timeout: timedelta | None = None) -> None:
-    """One pass, each step in a transaction of its own; a step that fails is logged."""
-    for step in STEPS:
-        try:
-            for swept in await queue.sweep(step, worker_timeout=worker_timeout):
-                if swept.error is not None:
-                    log.error("sweeping %s failed: %s", swept.swept, swept.error)
-        except Exception:
-            log.exception("sweeping %s failed", step)
+async def sweep_once(queue: Queue, *, worker_timeout: timedelta | None = None) -> bool:
+    """One pass, each step in a transaction of its own; tells whether retention has more to do."""
+    changed = {step: await _sweep(queue, step, worker_timeout) for step in STEPS}
+    return changed["retention"] >= BATCH
+
+
+async def _sweep(queue: Queue, step: str, worker_timeout: timedelta | None = None) -> int:
+    """One step; one that fails is logged."""
+    changed = 0
+    try:
+        for swept in await queue.sweep(step, batch=BATCH, worker_timeout=worker_timeout):
+            changed += swept.changed
+            if swept.error is not None:
+                log.error("sweeping %s failed: %s", swept.swept, swept.error)
+    except Exception:
+        log.exception("sweeping %s failed", step)
+    return changed
+
+
+async def _catch_up(queue: Queue, seconds: float) -> None:
+    """Goes on with retention while the sweeper rests, a tenth of the time: workers come first."""
+    over = time.monotonic() + seconds
+    while True:
+        started = time.monotonic()
+        if await _sweep(queue, "retention") < BATCH:
+            return
+        rest = 9 * (time.monotonic() - started)
+        if time.monotonic() + rest >= over:
+            return
+        await asyncio.sleep(rest)
 
 
 async def cleanup_worker(

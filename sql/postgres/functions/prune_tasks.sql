@@ -13,8 +13,12 @@ create function pgjobs.prune_tasks(
 returns table (task_id bigint, status text, ended_at timestamptz)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
 set jit = off
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -22,6 +26,9 @@ declare
   v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
   v_settings pgjobs.settings;
   v_youngest timestamptz;
+  v_key text;
+  v_floor bigint;
+  v_last bigint;
   v_tasks bigint[];
 begin
   if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 or prune_tasks.older_than < interval '0'
@@ -31,7 +38,7 @@ begin
       'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
   end if;
   select s.* into v_settings from pgjobs.settings as s;
-  -- Nothing younger than the shortest retention can go; the index over time knows where to look.
+  -- Nothing younger than the shortest retention can go.
   v_youngest := v_now - coalesce(prune_tasks.older_than, (
     select min(r.keep)
     from pgjobs.jobs as j
@@ -40,23 +47,39 @@ begin
     ) as r (keep)
     where r.keep > interval '0'
   ));
-  v_tasks := array(
-    select o.task_id
-    from pgjobs.outcomes as o
-    join pgjobs.jobs as j on j.id = o.job_id
-    where o.ended_at < v_youngest
-      and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
-        case o.status
-          when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
-          else coalesce(j.retain_failed, v_settings.retain_failed)
-        end, interval '0'))
-      and o.status = coalesce(prune_tasks.of_status, o.status)
-      and o.job_id = coalesce(v_job, o.job_id)
-      and j.room = coalesce(prune_tasks.in_room, j.room)
-      and j.category = coalesce(prune_tasks.in_category, j.category)
-    limit prune_tasks.batch
-    for update of o skip locked
-  );
+  v_key := 'pgjobs.pruned_' || md5(row(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category)::text);
+  v_floor := case when not prune_tasks.dry_run then pgjobs.pruned_upto(v_key, v_now) end;
+  v_last := pgjobs.last_task_before(v_youngest + interval '1 hour');
+  -- The second look starts at the beginning: what is below the floor may have
+  -- become old since, and an operator asks now. A sweep comes again.
+  for v_look in 1..2 loop
+    v_tasks := array(
+      select o.task_id
+      from pgjobs.outcomes as o
+      join pgjobs.jobs as j on j.id = o.job_id
+      where o.task_id > coalesce(v_floor, 0) and o.task_id <= v_last
+        and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
+          case o.status
+            when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
+            else coalesce(j.retain_failed, v_settings.retain_failed)
+          end, interval '0'))
+        and o.status = coalesce(prune_tasks.of_status, o.status)
+        and o.job_id = coalesce(v_job, o.job_id)
+        and j.room = coalesce(prune_tasks.in_room, j.room)
+        and j.category = coalesce(prune_tasks.in_category, j.category)
+      order by o.task_id
+      limit prune_tasks.batch
+      for update of o skip locked
+    );
+    exit when v_floor is null or cardinality(v_tasks) = prune_tasks.batch
+      or num_nulls(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category) = 5;
+    v_floor := null;
+  end loop;
+  if not prune_tasks.dry_run then
+    perform set_config(v_key, format('%s/%s',
+      case when cardinality(v_tasks) = prune_tasks.batch then v_tasks[cardinality(v_tasks)] else v_last end,
+      extract(epoch from v_now)), false);
+  end if;
   return query
   select o.task_id, o.status, o.ended_at from pgjobs.outcomes as o where o.task_id = any (v_tasks) order by o.task_id;
   if not prune_tasks.dry_run then
