@@ -3704,6 +3704,31 @@ CREATE FUNCTION pgjobs.last_counted_row() RETURNS integer
 
 COMMENT ON FUNCTION pgjobs.last_counted_row() IS 'Totals are exact up to here. Example: select pgjobs.last_counted_row()';
 
+CREATE FUNCTION pgjobs.last_task_before(moment timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+  v_low bigint := coalesce((select t.id from pgjobs.tasks as t order by t.id limit 1), 0) - 1;
+  v_high bigint := coalesce((select t.id from pgjobs.tasks as t order by t.id desc limit 1), 0);
+  v_middle bigint;
+begin
+  while v_low < v_high loop
+    v_middle := v_low + (v_high - v_low + 1) / 2;
+    if (select t.created_at from pgjobs.tasks as t where t.id >= v_middle order by t.id limit 1) < moment then
+      v_low := v_middle;
+    else
+      v_high := v_middle - 1;
+    end if;
+  end loop;
+  return v_low;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.last_task_before(moment timestamp with time zone) IS 'About the last task submitted before a moment. Example: select pgjobs.last_task_before(pgjobs.now() - interval ''30 days'')';
+
 CREATE FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4899,8 +4924,12 @@ COMMENT ON FUNCTION pgjobs.providers_status() IS 'Registered providers and their
 CREATE FUNCTION pgjobs.prune_tasks(of_status text DEFAULT NULL::text, older_than interval DEFAULT NULL::interval, of_job text DEFAULT NULL::text, batch integer DEFAULT 1000, dry_run boolean DEFAULT false, in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, ended_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 #variable_conflict use_column
 declare
@@ -4908,6 +4937,9 @@ declare
   v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
   v_settings pgjobs.settings;
   v_youngest timestamptz;
+  v_key text;
+  v_floor bigint;
+  v_last bigint;
   v_tasks bigint[];
 begin
   if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 or prune_tasks.older_than < interval '0'
@@ -4917,7 +4949,7 @@ begin
       'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
   end if;
   select s.* into v_settings from pgjobs.settings as s;
-  -- Nothing younger than the shortest retention can go; the index over time knows where to look.
+  -- Nothing younger than the shortest retention can go.
   v_youngest := v_now - coalesce(prune_tasks.older_than, (
     select min(r.keep)
     from pgjobs.jobs as j
@@ -4926,23 +4958,39 @@ begin
     ) as r (keep)
     where r.keep > interval '0'
   ));
-  v_tasks := array(
-    select o.task_id
-    from pgjobs.outcomes as o
-    join pgjobs.jobs as j on j.id = o.job_id
-    where o.ended_at < v_youngest
-      and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
-        case o.status
-          when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
-          else coalesce(j.retain_failed, v_settings.retain_failed)
-        end, interval '0'))
-      and o.status = coalesce(prune_tasks.of_status, o.status)
-      and o.job_id = coalesce(v_job, o.job_id)
-      and j.room = coalesce(prune_tasks.in_room, j.room)
-      and j.category = coalesce(prune_tasks.in_category, j.category)
-    limit prune_tasks.batch
-    for update of o skip locked
-  );
+  v_key := 'pgjobs.pruned_' || md5(row(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category)::text);
+  v_floor := case when not prune_tasks.dry_run then pgjobs.pruned_upto(v_key, v_now) end;
+  v_last := pgjobs.last_task_before(v_youngest + interval '1 hour');
+  -- The second look starts at the beginning: what is below the floor may have
+  -- become old since, and an operator asks now. A sweep comes again.
+  for v_look in 1..2 loop
+    v_tasks := array(
+      select o.task_id
+      from pgjobs.outcomes as o
+      join pgjobs.jobs as j on j.id = o.job_id
+      where o.task_id > coalesce(v_floor, 0) and o.task_id <= v_last
+        and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
+          case o.status
+            when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
+            else coalesce(j.retain_failed, v_settings.retain_failed)
+          end, interval '0'))
+        and o.status = coalesce(prune_tasks.of_status, o.status)
+        and o.job_id = coalesce(v_job, o.job_id)
+        and j.room = coalesce(prune_tasks.in_room, j.room)
+        and j.category = coalesce(prune_tasks.in_category, j.category)
+      order by o.task_id
+      limit prune_tasks.batch
+      for update of o skip locked
+    );
+    exit when v_floor is null or cardinality(v_tasks) = prune_tasks.batch
+      or num_nulls(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category) = 5;
+    v_floor := null;
+  end loop;
+  if not prune_tasks.dry_run then
+    perform set_config(v_key, format('%s/%s',
+      case when cardinality(v_tasks) = prune_tasks.batch then v_tasks[cardinality(v_tasks)] else v_last end,
+      extract(epoch from v_now)), false);
+  end if;
   return query
   select o.task_id, o.status, o.ended_at from pgjobs.outcomes as o where o.task_id = any (v_tasks) order by o.task_id;
   if not prune_tasks.dry_run then
@@ -4961,6 +5009,21 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) IS 'Removes ended tasks. Example: select * from pgjobs.prune_tasks(older_than => ''90 days'', dry_run => true)';
+
+CREATE FUNCTION pgjobs.pruned_upto(key text, now timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_known text[] := string_to_array(nullif(current_setting(key, true), ''), '/');
+begin
+  return case
+    when extract(epoch from now) - v_known[2]::double precision between 0 and 3600 then v_known[1]::bigint
+  end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.pruned_upto(key text, now timestamp with time zone) IS 'Up to which task this session has pruned. Example: select pgjobs.pruned_upto(''pgjobs.pruned_x'', pgjobs.now())';
 
 CREATE FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) RETURNS integer
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -9654,6 +9717,8 @@ REVOKE ALL ON FUNCTION pgjobs.last_counted_place() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.last_counted_row() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.last_task_before(moment timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) FROM PUBLIC;
@@ -9808,6 +9873,8 @@ GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.pruned_upto(key text, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, priority smallint) FROM PUBLIC;
 
