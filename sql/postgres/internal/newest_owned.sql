@@ -1,6 +1,7 @@
 -- Numbers of an owner's or a project's newest tasks that fit the other filters.
 --
--- No index knows owners, since every submit would pay for it: a room's tasks are
+-- No index knows owners, since every submit would pay for it (a third more WAL with
+-- owners given, one by one): a room's tasks are
 -- read from its own, and without a room everybody's, newest first.
 create function pgjobs.newest_owned(
   owner text, project text, room text, job_id integer, status text, before bigint, wanted bigint
