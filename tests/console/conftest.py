@@ -31,7 +31,8 @@ WATCH = """
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop running in this thread: not for longer than a module, whose tests have none.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = os.environ.get("PGJOBS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 
 from pgjobs.models import Lease, Worker
 from pgjobs.queue import Queue
+
+Answer = TypeVar("Answer")
 
 WELCOME = "@global:mail:Welcome"
 THUMBNAIL = "studio:render:Thumbnail"
@@ -49,7 +53,13 @@ class Time:
 
 
 def set_stage(url: str) -> Stage:
-    return asyncio.run(_set(url))
+    return in_a_thread(_set(url))
+
+
+def in_a_thread(work: Coroutine[Any, Any, Answer]) -> Answer:
+    """Runs something in a loop of its own: in this thread Playwright's is running."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 async def _set(url: str) -> Stage:
@@ -64,6 +74,10 @@ async def _set(url: str) -> Stage:
         await _who_will_fall_silent(queue, stage)
         await _an_hour(queue, stage, time)
         await time.set(timedelta(seconds=40))
+        await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * 24)
+        leases = await queue.claim_tasks(stage.workers["mailer"].id, quantity=24, start=True)
+        await time.pass_by(2)
+        await queue.complete_tasks(leases)
         await _what_is_there(queue, stage)
         await queue.sweep("rollups")
         await time.set(timedelta())

@@ -12,7 +12,7 @@ import pytest
 import pgjobs
 
 CONSOLE = Path(pgjobs.__file__).parent / "console"
-IMPORT = re.compile(r"""^(?:import|export)\b[^;"']*?["']([^"'\n]+)["'];?$""", re.MULTILINE)
+IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"'=]*\bfrom)?\s*["']([^"'\n]+)["'];?$""", re.MULTILINE)
 PLACES = {"console": CONSOLE / "vendor", "tests": Path(__file__).parent / "vendor"}
 
 

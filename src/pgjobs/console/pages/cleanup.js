@@ -51,7 +51,7 @@ const actions = (task, reload) => html`
   <div class="row wrap">
     ${mayOperate() &&
     html`
-      <button class="button little" type="button" disabled=${isBusy(task) || isDone(task) || task.status === "queued"} onClick=${() => retry(task, reload)} aria-label=${`Retry run ${task.run_id}`}>
+      <button class="button little" type="button" disabled=${isBusy(task) || isDone(task)} onClick=${() => retry(task, reload)} aria-label=${`Retry run ${task.run_id}`}>
         ${isBusy(task) ? "Busy" : "Retry"}
       </button>
       ${task.status === "ignored"

@@ -1,5 +1,5 @@
 // The database under the queue: tables, who holds it up, and the advice for it.
-import { get } from "../api.js";
+import { get, serverNow } from "../api.js";
 import { bytes, compact, percent } from "../format.js";
 import { resource } from "../live.js";
 import { icon } from "../parts/icons.js";
@@ -26,6 +26,9 @@ const card = (table) => html`
   <div class="row apart muted small"><span>${compact(table.live)} live · ${compact(table.dead)} dead (${percent(table.dead_share)})</span><span>vacuum <${Ago} at=${table.last_vacuum_at} /></span></div>
 `;
 
+// A transaction of a few seconds is nobody's concern.
+const isOld = (blocker) => !blocker.since || serverNow() - Date.parse(blocker.since) > 60000;
+
 const Blockers = ({ items }) =>
   items.length === 0
     ? html`<div class="notice">${icon("check")}<div>Nobody holds old rows alive or stands in the way of vacuum.</div></div>`
@@ -51,7 +54,7 @@ const Numbers = ({ now }) => html`
       <span class="label">${icon("play")}Notify queue</span><span class="value">${now.notify_queue_share === null ? "—" : percent(now.notify_queue_share)}</span>
       <${Meter} share=${now.notify_queue_share ?? 0} label="Notify queue in use" isHigh=${now.notify_queue_share > 0.5} />
     </div>
-    <div class="panel stat"><span class="label">${icon("block")}Blockers</span><span class="value">${now.blockers.length}</span><span class="muted small">keep old rows alive</span></div>
+    <div class="panel stat"><span class="label">${icon("block")}Blockers</span><span class="value">${now.blockers.filter(isOld).length}</span><span class="muted small">for more than a minute</span></div>
   </div>
 `;
 
@@ -67,7 +70,7 @@ export const Database = view((_, leaving) => {
         ${now &&
         html`
           <${Numbers} now=${now} />
-          <${Panel} title="Blockers"><${Blockers} items=${now.blockers} /><//>
+          <${Panel} title="Blockers"><${Blockers} items=${now.blockers.filter(isOld)} /><//>
           <section class="panel" aria-label="Tables">
             ${now.tables.length
               ? html`<${List} label="Tables" rows=${now.tables} idOf=${(table) => table.relation} columns=${columns} card=${card} />`

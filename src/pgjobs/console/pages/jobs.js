@@ -12,7 +12,8 @@ import { address, query, refine } from "../router.js";
 import { html, signal, view } from "../view.js";
 
 const rate = (job) => html`<span class="nowrap">${compact(job.completed_last_hour)}${job.failed_last_hour > 0 && html` <span class="bad">· ${compact(job.failed_last_hour)} failed</span>`}</span>`;
-const waits = (job, status, count) => html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
+const waits = (job, status, count) =>
+  count === 0 ? html`<span class="muted">0</span>` : html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
 
 const serving = (job) =>
   job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
@@ -120,10 +121,10 @@ const actions = (job, done) => html`
 const columns = (done) => [
   { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} />` },
   { title: "State", width: "122px", cell: (job) => tag(job.state) },
-  { title: "Workers", width: "84px", kind: "number", cell: serving },
+  { title: "Workers", width: "80px", kind: "number", cell: serving },
   { title: "Waiting", width: "84px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
-  { title: "Running", roomy: true, width: "84px", kind: "number", cell: (job) => waits(job, "running", job.running) },
-  { title: "Done in 1 h", width: "126px", kind: "number", cell: rate },
+  { title: "Running", width: "84px", kind: "number", cell: (job) => waits(job, "running", job.running) },
+  { title: "Done in 1 h", roomy: true, width: "150px", kind: "number", cell: rate },
   { read: "Actions", width: "142px", kind: "end", cell: (job) => actions(job, done) },
 ];
 

@@ -10,7 +10,7 @@ import { Ago, Bones, Empty, Head, Meter, Took, Trouble, share } from "../parts/s
 import { taskTag } from "../parts/tags.js";
 import { retryOne } from "../parts/taskactions.js";
 import { address, query, refine } from "../router.js";
-import { html, signal, view } from "../view.js";
+import { html, isWide, signal, view } from "../view.js";
 
 const STATUSES = ["", "pending", "running", "completed", "failed", "cancelled", "ignored"];
 const SPANS = [["", "any time"], ["1", "last hour"], ["24", "last day"], ["168", "last 7 days"]];
@@ -51,11 +51,18 @@ const Field = view((given, leaving) => {
   `;
 });
 
+// On a phone only the search is always there; the rest unfolds.
+const Fold = ({ children }) =>
+  isWide.value
+    ? children
+    : html`<details class="fold full" open=${["job", "room", "owner", "hours"].some((name) => query.peek()[name])}><summary>More filters</summary><div class="filters">${children}</div></details>`;
+
 const Filters = ({ jobs }) => html`
   <div class="stack">
     <div class="filters">
       <${Field} name="text" label="Search" kind="search" hint="Id, error, key, tag… ( / )" full />
-      <${Field} name="job" label="Job" hint="room:category:name" list="known-jobs" />
+      <${Fold}>
+      <${Field} name="job" label="Job" hint="any" list="known-jobs" />
       <${Field} name="room" label="Room" hint="any" />
       <${Field} name="owner" label="Owner" hint="any" />
       <label class="field">
@@ -64,6 +71,7 @@ const Filters = ({ jobs }) => html`
           ${SPANS.map(([value, name]) => html`<option value=${value}>${name}</option>`)}
         </select>
       </label>
+      <//>
       <datalist id="known-jobs">${(jobs ?? []).map((job) => html`<option value=${job.full_name}></option>`)}</datalist>
     </div>
     <div class="row wrap apart">

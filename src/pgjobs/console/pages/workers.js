@@ -8,7 +8,7 @@ import { Ago, Bones, Empty, Head, TaskLink, Took, Trouble } from "../parts/small
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
 import { address } from "../router.js";
-import { html, view } from "../view.js";
+import { html, isRoomy, view } from "../view.js";
 
 const SHOWN = 4;
 
@@ -44,7 +44,7 @@ const works = (worker) =>
     ? html`<span class="muted">idle</span>`
     : html`
         <ul class="stack close">
-          ${worker.tasks.slice(0, SHOWN).map((task) => html`<li class="row small"><${TaskLink} id=${task.id} /><span class="clip">${task.job.split(":").slice(2).join(":")}</span><span class="muted"><${Took} from=${task.claimed_at} /></span></li>`)}
+          ${worker.tasks.slice(0, SHOWN).map((task) => html`<li class="row small"><${TaskLink} id=${task.id} /><span class="clip">${task.job.split(":").slice(2).join(":")}</span>${isRoomy.value && html`<span class="muted"><${Took} from=${task.claimed_at} /></span>`}</li>`)}
           ${worker.task_count > SHOWN && html`<li class="muted small">and ${worker.task_count - SHOWN} more</li>`}
         </ul>
       `;

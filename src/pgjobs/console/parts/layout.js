@@ -48,7 +48,7 @@ const Nav = ({ isBrief, onChoose }) => html`
 const theme = signal(document.documentElement.dataset.theme);
 addEventListener("themechange", () => (theme.value = document.documentElement.dataset.theme));
 
-const Who = () => html`
+const Who = () => session.value && html`
   <div class="who">
     <div class="name">
       <div class="strong clip" title=${session.value.id}>${session.value.id}</div>

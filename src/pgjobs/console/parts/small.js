@@ -32,7 +32,7 @@ export const Took = view(() => ({ from, to }) => {
 });
 
 export const TaskLink = ({ id }) =>
-  html`<a class="mono" href=${address(`/tasks/${id}`)} title=${id}>${shortId(id)}</a>`;
+  html`<a class="mono nowrap" href=${address(`/tasks/${id}`)} title=${id}>${shortId(id)}</a>`;
 
 // A job by its own name, with its address below.
 export function JobName({ job, to }) {

@@ -1,0 +1,225 @@
+"""What operators do, done by clicking: each action of each page, and what happens when it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+import pytest
+from playwright.sync_api import expect
+
+from pgjobs.queue import Queue
+from tests.console.conftest import Console, Open
+from tests.console.staging import in_a_thread
+
+Answer = TypeVar("Answer")
+JOB = "@global:mail:Welcome"
+
+
+def with_queue(console: Console, act: Callable[[Queue], Awaitable[Answer]]) -> Answer:
+    """Does something to the queue behind the page's back."""
+
+    async def run() -> Answer:
+        async with await Queue.connect(console.url) as queue:
+            return await act(queue)
+
+    return in_a_thread(run())
+
+
+async def uuid_of(queue: Queue, task_id: int) -> str:
+    return str((await queue.get_task(task_id)).uuid)
+
+
+async def fail_some(queue: Queue) -> list[str]:
+    """Three failed tasks, and one that waits."""
+    await queue.register_job(*JOB.split(":"), events="full")
+    worker = await queue.register_worker("mailer", jobs=[JOB])
+    tasks = await queue.submit_tasks(JOB, [{"to": n} for n in range(3)])
+    leases = await queue.claim_tasks(worker.id, quantity=3, start=True)
+    await queue.fail_tasks(leases, ["no such mailbox"] * 3, retryable=[False] * 3)
+    last = await queue.submit_task(JOB, {"to": 4})
+    return [await uuid_of(queue, task.task_id) for task in [*tasks, last]]
+
+
+def confirm(page: Any, name: str, reason: str | None = None) -> None:
+    dialog = page.get_by_role("dialog")
+    if reason is not None:
+        dialog.get_by_role("textbox").fill(reason)
+    dialog.get_by_role("button", name=name, exact=True).click()
+    expect(dialog).to_have_count(0)
+
+
+def status_of(console: Console, task: str) -> str:
+    return with_queue(console, lambda queue: queue.get_task(task_uuid=UUID(task))).status
+
+
+@pytest.mark.parametrize("size", ["phone", "desk"])
+def test_a_task_is_retried_ignored_taken_up_and_cancelled(console: Console, open_page: Open, size: str):
+    task = with_queue(console, fail_some)[0]
+    page = open_page(console, f"/tasks/{task}", size=size)
+    head = page.locator(".head")
+    head.get_by_role("button", name="Ignore").click()
+    confirm(page, "Ignore", "the customer left")
+    expect(head).to_contain_text("ignored")
+    expect(page.get_by_text("the customer left").first).to_be_visible()
+    head.get_by_role("button", name="Unignore").click()
+    confirm(page, "Unignore")
+    expect(head).to_contain_text("waiting")
+    head.get_by_role("button", name="Cancel").click()
+    confirm(page, "Cancel the task", "sent by hand")
+    expect(head).to_contain_text("cancelled")
+    head.get_by_role("button", name="Retry").click()
+    confirm(page, "Retry")
+    expect(head).to_contain_text("waiting")
+    assert status_of(console, task) == "pending"
+
+
+def test_a_refused_step_stays_on_the_page_and_shows_how_it_stands(console: Console, open_page: Open):
+    task = with_queue(console, fail_some)[0]
+    page = open_page(console, f"/tasks/{task}")
+    page.get_by_role("button", name="Retry").click()
+
+    async def retry_first(queue: Queue) -> None:
+        await queue.retry_task((await queue.get_task(task_uuid=UUID(task))).id)
+
+    with_queue(console, retry_first)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Retry", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("pending")
+    dialog.get_by_role("button", name="Back").click()
+    expect(page.locator(".head")).to_contain_text("waiting")
+
+
+def test_chosen_tasks_are_previewed_and_retried_together(console: Console, open_page: Open):
+    tasks = with_queue(console, fail_some)
+    page = open_page(console, "/tasks")
+    page.get_by_label("Choose all shown").check()
+    page.get_by_role("region", name="Actions").get_by_role("button", name="Retry").click()
+    preview = page.locator("[data-preview]")
+    expect(preview).to_have_text(
+        "Of 4 chosen tasks, 3 would start over; 1 would be left alone, because their status does not allow it."
+    )
+    confirm(page, "Retry", "mailboxes were made")
+    expect(page.get_by_text("3 tasks started over, 1 left alone")).to_be_visible()
+    assert {status_of(console, task) for task in tasks} == {"pending"}
+
+
+def test_all_that_match_are_ignored_or_cancelled_together(console: Console, open_page: Open):
+    tasks = with_queue(console, fail_some)
+    page = open_page(console, "/tasks?status=failed")
+    page.get_by_label(f"Choose task {tasks[0]}").check()
+    page.get_by_role("button", name="Ignore all").click()
+    expect(page.locator("[data-preview]")).to_contain_text("3 tasks match")
+    confirm(page, "Ignore")
+    expect(page.get_by_text("No task matches")).to_be_visible()
+    assert [status_of(console, task) for task in tasks] == ["ignored"] * 3 + ["pending"]
+    page.get_by_role("button", name="Waiting", exact=True).click()
+    page.get_by_label(f"Choose task {tasks[3]}").check()
+    page.get_by_role("region", name="Actions").get_by_role("button", name="Cancel", exact=True).click()
+    confirm(page, "Cancel them")
+    expect(page.get_by_text("No task matches")).to_be_visible()
+    assert status_of(console, tasks[3]) == "cancelled"
+
+
+def test_filters_are_in_the_address(console: Console, open_page: Open):
+    tasks = with_queue(console, fail_some)
+    page = open_page(console, "/tasks")
+    page.get_by_role("button", name="Failed", exact=True).click()
+    page.get_by_label("Search").fill("mailbox")
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.get_by_label("Job", exact=True).fill(JOB)
+    page.get_by_label("Submitted").select_option("24")
+    page.wait_for_url("**/ui/#/tasks?status=failed&text=mailbox&job=*&hours=24")
+    page.reload()
+    expect(page.get_by_role("row")).to_have_count(4)
+    expect(page.get_by_label("Search")).to_have_value("mailbox")
+    page.get_by_label("Search").fill(tasks[1])
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.get_by_label("Search").fill("nothing like it")
+    expect(page.get_by_text("No task matches")).to_be_visible()
+    page.get_by_role("link", name="Clear filters").click()
+    expect(page.get_by_role("row")).to_have_count(5)
+
+
+def test_the_keyboard_is_enough(console: Console, open_page: Open):
+    tasks = with_queue(console, fail_some)
+    page = open_page(console, "/tasks?status=failed")
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next and previous row")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search")).to_be_focused()
+    page.keyboard.press("Escape")
+    for key in "jjkj":
+        page.keyboard.press(key)
+    page.keyboard.press("x")
+    expect(page.get_by_text("1 chosen")).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.get_by_text("1 chosen")).to_have_count(0)
+    page.keyboard.press("r")
+    expect(page.get_by_role("dialog")).to_contain_text("starts over")
+    page.get_by_role("dialog").get_by_role("button", name="Retry", exact=True).press("Enter")
+    expect(page.get_by_role("row")).to_have_count(4 - 1)
+    assert status_of(console, tasks[1]) == "pending"
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+
+
+def test_a_job_is_paused_resumed_and_looked_at(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/jobs")
+    row = page.get_by_role("row").nth(1)
+    expect(row).to_contain_text("open")
+    row.get_by_role("button", name="Pause Welcome").click()
+    confirm(page, "Pause", "prices change")
+    expect(row).to_contain_text("paused")
+    row.get_by_role("button", name="Resume Welcome").click()
+    confirm(page, "Resume")
+    expect(row).to_contain_text("open")
+    row.get_by_role("button", name="Details of Welcome").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Any JSON object.")
+
+
+def test_a_worker_is_retired_and_its_tasks_go_back(console: Console, open_page: Open):
+    async def hold(queue: Queue) -> None:
+        await queue.register_job(*JOB.split(":"), max_attempts=2)
+        worker = await queue.register_worker("mailer", jobs=[JOB])
+        await queue.submit_task(JOB)
+        await queue.claim_tasks(worker.id, start=True)
+
+    with_queue(console, hold)
+    page = open_page(console, "/workers")
+    row = page.get_by_role("row").nth(1)
+    expect(row).to_contain_text("alive")
+    expect(row.get_by_role("listitem")).to_have_count(1)
+    row.get_by_role("button", name="Retire mailer").click()
+    confirm(page, "Retire")
+    expect(page.get_by_role("heading", name="No workers")).to_be_visible()
+    assert with_queue(console, lambda queue: queue.list_workers()) == []
+
+
+def test_a_provider_is_made_to_forget(console: Console, open_page: Open):
+    async def answer(queue: Queue) -> None:
+        registered = await queue.register_provider("lab", "files", "disk")
+        key = f"provider-result:{registered.provider_id}:abc"
+        await queue.store_read(key, b"{}", timedelta(hours=1))
+
+    with_queue(console, answer)
+    page = open_page(console, "/providers")
+    page.get_by_role("button", name="Invalidate disk").click()
+    expect(page.get_by_role("dialog")).to_contain_text("1 kept answers")
+    confirm(page, "Invalidate")
+    expect(page.get_by_text("1 answers forgotten")).to_be_visible()
+
+
+def test_advice_can_be_copied(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, f"/tasks/{looked_at.stage.ids['silent']}")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy SQL").first.click()
+    expect(page.get_by_text("SQL copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "select * from pgjobs.workers_status"

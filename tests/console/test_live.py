@@ -1,0 +1,291 @@
+"""Live, paused, hidden, signed in and out, mounted elsewhere: what keeps the console honest."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from playwright.sync_api import expect
+
+from pgjobs.app import create_app
+from pgjobs.queue import Queue
+from pgjobs.rest import console as console_router
+from pgjobs.rest import router, sign_in_link
+from tests.console.conftest import Console, Open, quiet
+from tests.console.staging import Stage
+from tests.console.test_actions import JOB, fail_some, status_of, with_queue
+from tests.surfaces.rest_server import serving, token_of
+
+
+async def submit_one(queue: Queue) -> None:
+    await queue.submit_task(JOB, {"to": "somebody new"})
+
+
+def requests_of(page: Any) -> list[str]:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    return asked
+
+
+def test_changes_show_without_a_reload(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/tasks?status=pending")
+    expect(page.locator(".pulse")).to_contain_text("Live")
+    expect(page.get_by_role("row")).to_have_count(2)
+    with_queue(console, submit_one)
+    expect(page.get_by_role("row")).to_have_count(3, timeout=10000)
+    expect(page.get_by_text("2 match")).to_be_visible()
+
+
+def test_a_task_shows_its_progress_and_end_live(console: Console, open_page: Open):
+    task = with_queue(console, fail_some)[3]
+    page = open_page(console, f"/tasks/{task}")
+    expect(page.get_by_text("Why is it waiting?")).to_be_visible()
+
+    async def work(queue: Queue) -> None:
+        [worker] = await queue.list_workers()
+        [lease] = await queue.claim_tasks(worker.id, start=True)
+        await queue.report_progress([lease], [{"done": 1, "total": 4}])
+
+    with_queue(console, work)
+    expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "25")
+
+    async def end(queue: Queue) -> None:
+        [worker] = await queue.list_workers()
+        await queue.retire_worker(worker.id)
+
+    with_queue(console, end)
+    expect(page.locator(".head")).to_contain_text("failed")
+    expect(page.get_by_text("Worker disconnected").first).to_be_visible()
+
+
+def test_rows_under_a_selection_do_not_jump(console: Console, open_page: Open):
+    tasks = with_queue(console, fail_some)
+    page = open_page(console, "/tasks")
+    page.get_by_label(f"Choose task {tasks[0]}").check()
+    with_queue(console, submit_one)
+    expect(page.get_by_text("5 in all")).to_be_visible()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("row")).to_have_count(5)
+    expect(page.get_by_label(f"Choose task {tasks[0]}")).to_be_checked()
+    page.get_by_role("button", name="Choose none").click()
+    with_queue(console, submit_one)
+    expect(page.get_by_role("row")).to_have_count(7)
+
+
+@pytest.mark.parametrize("how", ["paused", "hidden"])
+def test_nothing_is_asked_while_paused_or_hidden(console: Console, open_page: Open, how: str):
+    with_queue(console, fail_some)
+    page = open_page(console, "/tasks?status=pending")
+    expect(page.get_by_role("row")).to_have_count(2)
+    expect(page.locator(".pulse")).to_contain_text("Live")
+    if how == "paused":
+        page.locator(".pulse").click()
+        expect(page.locator(".pulse")).to_contain_text("Paused")
+    else:
+        _pretend(page, "hidden")
+        expect(page.locator(".pulse")).to_contain_text("Resting")
+    page.wait_for_timeout(300)
+    asked = requests_of(page)
+    with_queue(console, submit_one)
+    # Longer than it takes a hint to be heeded, and than the time between two looks without a stream.
+    page.wait_for_timeout(5500)
+    assert asked == []
+    if how == "paused":
+        page.locator(".pulse").click()
+    else:
+        _pretend(page, "visible")
+    expect(page.get_by_role("row")).to_have_count(3)
+    assert any("/events" in url for url in asked)
+
+
+def _pretend(page: Any, state: str) -> None:
+    """Headless pages are never hidden; the page asks the document, so the document is asked to say so."""
+    page.evaluate(
+        """state => {
+          Object.defineProperty(document, "visibilityState", {value: state, configurable: true});
+          document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        state,
+    )
+
+
+def test_without_a_stream_it_looks_now_and_then(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/database")
+    page.route("**/v1/joblib/events", lambda route: route.abort())
+    page.goto(console.at("/tasks?status=pending"))
+    page.reload()
+    expect(page.locator(".pulse")).to_contain_text("Looking every 5 s")
+    with_queue(console, submit_one)
+    expect(page.get_by_role("row")).to_have_count(3, timeout=15000)
+
+
+def test_a_server_that_is_away_is_said_and_come_back_from(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/tasks")
+    expect(page.get_by_role("row")).to_have_count(5)
+    page.route("**/v1/joblib/tasks?*", lambda route: route.abort())
+    page.get_by_role("button", name="Failed", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    page.unroute("**/v1/joblib/tasks?*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("row")).to_have_count(4)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_counts_that_cannot_be_had_degrade_to_a_dash(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/database")
+    page.route("**/v1/joblib/tasks/count*", lambda route: route.fulfill(status=503, body=""))
+    page.goto(console.at("/tasks"))
+    expect(page.get_by_role("row")).to_have_count(5)
+    expect(page.get_by_text("— in all")).to_be_visible()
+
+
+def test_signing_in_with_a_token_and_out_again(console: Console, open_page: Open):
+    page = open_page(console, "/jobs", user=None)
+    page.get_by_label("Token").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_label("Token").fill(token_of("ada", is_superuser=True))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
+    [cookie] = page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert page.evaluate("document.cookie") == ""
+    assert page.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage)") == "{}{}"
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+    assert page.context.cookies() == []
+
+
+def test_a_one_time_link_signs_in_once(console: Console, open_page: Open):
+    link = with_queue(
+        console, lambda queue: sign_in_link(queue, "ada", base=f"{console.base}/ui/", is_superuser=True)
+    )
+    page = open_page(console, user=None)
+    page.goto(link)
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert "sign_in" not in page.url
+    page.context.clear_cookies()
+    assert page.goto(link).status == 401
+
+
+def test_a_session_that_ends_asks_to_sign_in_again(console: Console, open_page: Open):
+    page = open_page(console, "/jobs")
+    expect(page.get_by_role("heading", name="No jobs yet")).to_be_visible()
+    page.context.clear_cookies()
+    page.get_by_role("link", name="Workers").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+PLACES = ["/tasks?status=failed", "/jobs", "/workers", "/providers", "/maintenance/cleanup"]
+
+
+def test_a_reader_sees_everything_and_can_do_nothing(console: Console, open_page: Open):
+    task = with_queue(console, fail_some)[0]
+    page = open_page(console, f"/tasks/{task}", user="ada", is_superuser=False)
+    expect(page.get_by_text("no such mailbox").first).to_be_visible()
+    offered = page.locator("main").get_by_role("button")
+    for name in offered.all_inner_texts():
+        assert not any(verb in name for verb in ("Retry", "Ignore", "Cancel")), name
+    for place in PLACES:
+        page.goto(console.at(place))
+        expect(page.locator("main h1")).to_be_visible()
+        expect(page.locator("main").get_by_role("checkbox", name="Choose")).to_have_count(0)
+        for verb in ("Retry", "Pause", "Delete", "Retire", "Invalidate", "Ignore"):
+            expect(page.locator("main .panel").get_by_role("button", name=verb)).to_have_count(0)
+    page.goto(console.at("/tasks?status=failed"))
+    page.locator("[data-open]").first.wait_for()
+    page.keyboard.press("j")
+    page.keyboard.press("r")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    # Whoever asks all the same is refused by the server.
+    refused = page.evaluate(
+        """async task => {
+          const session = await (await fetch("../v1/joblib/session")).json();
+          const headers = {"X-CSRF-Token": session.csrf_token, "Content-Type": "application/json"};
+          const ask = (path, method = "POST") => fetch(`../v1/joblib/${path}`, {method, headers, body: "{}"});
+          const answers = [
+            await ask(`tasks/${task}/retry`), await ask(`tasks/${task}/ignore`), await ask(`tasks/${task}/cancel`),
+          ];
+          return answers.map((answer) => answer.status);
+        }""",
+        task,
+    )
+    assert refused == [403, 403, 403]
+    assert status_of(console, task) == "failed"
+
+
+def test_a_change_without_the_csrf_token_is_refused(console: Console, open_page: Open):
+    task = with_queue(console, fail_some)[0]
+    page = open_page(console, f"/tasks/{task}")
+    status = page.evaluate(
+        """async task => (await fetch(`../v1/joblib/tasks/${task}/retry`, {
+          method: "POST", headers: {"Content-Type": "application/json"}, body: "{}",
+        })).status""",
+        task,
+    )
+    assert status == 403
+    assert status_of(console, task) == "failed"
+
+
+def mounted(url: str) -> FastAPI:
+    """The whole application as a part of another."""
+    inner = create_app(url=url, settings=quiet())
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with inner.router.lifespan_context(inner):
+            yield
+
+    app = FastAPI(lifespan=lifespan)
+    app.mount("/tools/queue", inner)
+    return app
+
+
+def included(_url: str) -> FastAPI:
+    """The routers in another application, below a prefix; it has a database in its environment."""
+    app = FastAPI()
+    app.state.pgjobs_settings = quiet().model_copy(update={"public_reads": False})
+    app.include_router(router, prefix="/tools/queue")
+    app.include_router(console_router, prefix="/tools/queue")
+    return app
+
+
+@pytest.fixture(params=[mounted, included])
+def elsewhere(
+    request: pytest.FixtureRequest, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Console]:
+    monkeypatch.setenv("PGJOBS_DATABASE_URL", database_url)
+    with serving(request.param(database_url), release=False) as base:
+        yield Console(base, database_url, Stage())
+
+
+def test_it_works_below_a_prefix_in_a_host_application(elsewhere: Console, open_page: Open):
+    task = with_queue(elsewhere, fail_some)[0]
+    page = open_page(elsewhere, "/tasks", path="/tools/queue/ui/")
+    page.get_by_label(f"Choose task {task}").check()
+    page.get_by_role("region", name="Actions").get_by_role("button", name="Retry").click()
+    page.get_by_role("dialog").get_by_role("button", name="Retry", exact=True).click()
+    expect(page.get_by_text("1 task started over")).to_be_visible()
+    page.goto(f"{elsewhere.base}/tools/queue/ui")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+
+
+def test_files_are_strict_about_what_may_run(console: Console, open_page: Open):
+    page = open_page(console)
+    ask = page.context.request
+    answer = ask.get(f"{console.base}/ui/")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    again = ask.get(f"{console.base}/ui/", headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status == 304
+    for path in ("nothing.js", "../app.py", "..%2f..%2fapp.py", "vendor", "app.py", "%00.js"):
+        missing = ask.get(f"{console.base}/ui/{path}")
+        assert missing.status == 404, path
