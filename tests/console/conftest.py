@@ -82,8 +82,8 @@ def console(database_url: str) -> Iterator[Console]:
 
 
 def quiet() -> ApiSettings:
-    """Without a sweeper, which would end what is staged as silent."""
-    return ApiSettings(auth_secret=SecretStr(SECRET), sweeper_interval_seconds=3600)
+    """Without a sweeper and a cleaner, which would end what is staged as silent or stuck."""
+    return ApiSettings(auth_secret=SecretStr(SECRET), sweeper_interval_seconds=3600, run_cleanup=False)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
+from uuid import UUID
 
 import asyncpg
 
@@ -24,6 +25,7 @@ SPECTRUM = "lab:analysis:Spectrum"
 EXPORT = "@global:reports:Export"
 INVOICE = "@global:billing:Invoice"
 UPLOAD = "lab:storage:Upload"
+BACKUP = "lab:backups:Nightly"
 LEGACY = "lab:analysis:Legacy fit"
 ADDRESS = "https://ada:hunter2@files.example.org/drop?sig=deadbeef#part"
 MINUTE = timedelta(minutes=1)
@@ -71,6 +73,8 @@ async def _set(url: str) -> Stage:
     await connection.execute("update pgjobs.settings set worker_timeout = '10 minutes'")
     async with await Queue.connect(url) as queue:
         await _register(queue, stage)
+        await _incomplete_runs(queue, connection, time)
+        await time.set(timedelta(minutes=61))
         await _who_will_fall_silent(queue, stage)
         await _an_hour(queue, stage, time)
         await time.set(timedelta(seconds=40))
@@ -127,6 +131,46 @@ async def _an_hour(queue: Queue, stage: Stage, time: Time) -> None:
                 leases = leases[1:]
             await queue.complete_tasks(leases, [{"ok": True}] * len(leases))
     await queue.sweep("rollups")
+
+
+async def _incomplete_runs(queue: Queue, connection: Any, time: Time) -> None:
+    """Clean-ups of every status, the one that is given up first."""
+    await connection.execute("update pgjobs.settings set cleanup_after = '1 microsecond'")
+    await time.set(timedelta(days=10))
+    await queue.register_job(*BACKUP.split(":"))
+    await queue.set_job_target(BACKUP, {"type": "local_dir", "base_dir": "/srv/backups"}, node_id="hub")
+    await _incomplete_run(queue)
+    for _ in range(20):
+        [lease] = await queue.claim_cleanups("cleaner")
+        await queue.fail_task(lease.held, "No route to host nas-2.example.org", kind="network")
+        await time.pass_by(6.2 * 3600)
+    await time.set(timedelta(minutes=70))
+    webdav = {"type": "webdav", "base_url": "https://dav.example.org/backups", "secret_name": "dav"}
+    await queue.set_job_target(BACKUP, webdav, node_id="agent-7")
+    for error, kind in (
+        ("403 Forbidden from https://ada:hunter2@dav.example.org/backups?sig=deadbeef#part", "auth"),
+        ("Connection refused by dav.example.org", "network"),
+    ):
+        await _incomplete_run(queue)
+        [lease] = await queue.claim_cleanups("cleaner")
+        await queue.fail_task(lease.held, error, kind=kind)
+    await _incomplete_run(queue)
+    [lease] = await queue.claim_cleanups("cleaner")
+    await queue.complete_task(lease.held, {"outcome": "deleted"})
+    run = await _incomplete_run(queue)
+    await queue.ignore_cleanup(run, actor="ops", reason="kept for the auditors")
+    await _incomplete_run(queue)
+    await queue.claim_cleanups("cleaner", lease=timedelta(hours=24))
+    await _incomplete_run(queue)
+
+
+async def _incomplete_run(queue: Queue) -> UUID:
+    submitted = await queue.submit_task(BACKUP, {"volume": "home"})
+    job_id = (await queue.get_job(BACKUP)).id
+    leases = await queue.claim_tasks(holder="agent", lease=MINUTE, job_ids=[job_id], start=True)
+    await queue.fail_tasks(leases, ["the agent went away"])
+    await queue.reconcile_cleanups()
+    return (await queue.get_task(submitted.task_id)).uuid
 
 
 async def _who_will_fall_silent(queue: Queue, stage: Stage) -> None:

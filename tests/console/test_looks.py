@@ -22,6 +22,7 @@ PAGES = {
     "jobs": ("/jobs?archived=1", "Legacy fit"),
     "workers": ("/workers", "renderer-1"),
     "providers": ("/providers", "Archive disk"),
+    "cleanup": ("/maintenance/cleanup", "abandoned"),
     "database": ("/database", "outcomes"),
 }
 STICKING_OUT = """

@@ -83,8 +83,8 @@ def test_a_task_in_full_hides_what_looks_like_a_secret(ada: Api, tasks: dict[str
     assert task["payload"] == {
         "number": 3,
         "target": "https://files.example.org/drop",
-        "api_key": "•••",
-        "nested": [{"password": "•••"}],
+        "api_key": "…",
+        "nested": [{"password": "…"}],
     }
     assert (task["status"], task["queue_position"]) == ("pending", 1)
     assert not any(word in answer.text for word in ("hunter2", "deadbeef", "#part", "k-1"))

@@ -6,15 +6,16 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from pgjobs.models import Attempt, Event, Job, Status
 from pgjobs.queue_console import InspectedTask, ShownWorker
 from pgjobs.queue_providers import Provider
-from pgjobs.rest.hiding import hidden
+from pgjobs.redaction import redact_document
 from pgjobs.rest.schemas import Wire
 
 Verb = Literal["retry", "cancel", "ignore"]
+Redacted = Annotated[Any, AfterValidator(redact_document)]
 Reason = Annotated[
     str | None, Field(max_length=200, pattern=r"^[^\x00]*$", description="Kept with the task.")
 ]
@@ -41,7 +42,7 @@ class TaskSeen(Wire):
     holder: str | None
     error: str | None
     error_kind: str | None
-    progress: Any
+    progress: Redacted
     cancel_requested_at: datetime | None
     reason: str | None
     submitter: str | None
@@ -77,8 +78,8 @@ class TaskInFull(TaskSeen):
     def of(cls, task: InspectedTask) -> Self:
         return cls(
             **task.document,
-            payload=hidden(task.payload),
-            result=hidden(task.result),
+            payload=redact_document(task.payload),
+            result=redact_document(task.result),
             queue_position=task.queue_position,
         )
 
@@ -117,7 +118,7 @@ class EventSeen(Wire):
     worker_id: UUID | None
     actor: str | None
     message: str | None
-    fields: Any
+    fields: Redacted
 
     @classmethod
     def of(cls, event: Event) -> Self:

@@ -1,0 +1,194 @@
+"""The page of incomplete clean-ups, on a phone and at a desk, and deleting jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+from playwright.sync_api import expect
+
+from pgjobs.app import create_app
+from pgjobs.queue import Queue
+from tests.console.conftest import Console, Open, quiet
+from tests.console.staging import BACKUP, MINUTE, Stage, in_a_thread
+from tests.console.test_actions import with_queue
+from tests.surfaces.rest_server import serving
+
+PLACE = "/maintenance/cleanup"
+SIZES = pytest.mark.parametrize("size", ["phone", "desk"])
+SECRETS = ("hunter2", "deadbeef", "#part", "ada:")
+
+
+@pytest.fixture
+def runs(database_url: str) -> Iterator[tuple[Console, dict[str, UUID]]]:
+    """A blocked clean-up and a running one."""
+
+    async def stage() -> dict[str, UUID]:
+        connection = await asyncpg.connect(database_url)
+        await connection.execute("update pgjobs.settings set cleanup_after = '1 microsecond'")
+        await connection.close()
+        async with await Queue.connect(database_url) as queue:
+            await queue.register_job(*BACKUP.split(":"))
+            target = {"type": "webdav", "base_url": "https://dav.example.org/backups", "secret_name": "dav"}
+            await queue.set_job_target(BACKUP, target, node_id="agent-7")
+            blocked = await incomplete_run(queue)
+            [lease] = await queue.claim_cleanups("cleaner")
+            error = "403 Forbidden: https://ada:hunter2@dav.example.org/backups?sig=deadbeef#part"
+            await queue.fail_task(lease.held, error, kind="auth")
+            running = await incomplete_run(queue)
+            await queue.claim_cleanups("cleaner")
+            return {"blocked": blocked, "running": running}
+
+    made = in_a_thread(stage())
+    with serving(create_app(url=database_url, settings=quiet())) as base:
+        yield Console(base, database_url, Stage()), made
+
+
+async def incomplete_run(queue: Queue) -> UUID:
+    submitted = await queue.submit_task(BACKUP)
+    job_id = (await queue.get_job(BACKUP)).id
+    leases = await queue.claim_tasks(holder="agent", lease=MINUTE, job_ids=[job_id], start=True)
+    await queue.fail_tasks(leases, ["the agent went away"])
+    await queue.reconcile_cleanups()
+    return (await queue.get_task(submitted.task_id)).uuid
+
+
+def row_of(page: Any, run: UUID) -> Any:
+    return page.locator(f"[data-row='{run}']")
+
+
+@SIZES
+def test_a_blocked_one_is_ignored_taken_up_and_retried(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open, size: str
+):
+    console, made = runs
+    page = open_page(console, PLACE, size=size)
+    row = row_of(page, made["blocked"])
+    expect(row.locator(".tag")).to_have_text("blocked")
+    row.get_by_role("button", name="Ignore").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill("kept for the auditors")
+    dialog.get_by_role("button", name="Ignore", exact=True).click()
+    expect(row.locator(".tag")).to_have_text("ignored")
+    expect(row.get_by_role("button", name=f"Ignore run {made['blocked']}", exact=True)).to_have_count(0)
+    row.get_by_role("button", name="Unignore").click()
+    expect(row.locator(".tag")).to_have_text("queued")
+    row.get_by_role("button", name="Retry").click()
+    expect(page.get_by_text("It is tried now")).to_be_visible()
+    kinds = [
+        (event.kind, event.message)
+        for event in with_queue(console, lambda queue: queue.list_cleanup_events(made["blocked"]))
+    ]
+    assert [kind for kind, _ in kinds][-3:] == ["ignored", "unignored", "retry_now"]
+
+
+@SIZES
+def test_a_running_one_is_busy(runs: tuple[Console, dict[str, UUID]], open_page: Open, size: str):
+    console, made = runs
+    page = open_page(console, PLACE, size=size)
+    row = row_of(page, made["running"])
+    busy = row.get_by_role("button", name="Retry")
+    expect(busy).to_have_text("Busy")
+    expect(busy).to_be_disabled()
+    expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
+
+
+def test_a_conflict_is_said_and_the_row_shows_how_it_stands(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open
+):
+    console, made = runs
+    page = open_page(console, PLACE)
+    row = row_of(page, made["blocked"])
+    row.get_by_role("button", name="Ignore").click()
+
+    async def start(queue: Queue) -> None:
+        await queue.retry_cleanup(made["blocked"])
+        await queue.claim_cleanups("another cleaner")
+
+    with_queue(console, start)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Ignore", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("running")
+    dialog.get_by_role("button", name="Back").click()
+    expect(row.locator(".tag")).to_have_text("running")
+
+
+@SIZES
+def test_details_show_the_target_and_what_happened_without_secrets(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open, size: str
+):
+    console, made = runs
+    answers: list[str] = []
+    page = open_page(console, "/database", size=size)
+    page.on("response", lambda answer: answers.append(answer.text()) if "/api/" in answer.url else None)
+    page.goto(console.at(PLACE))
+    row_of(page, made["blocked"]).get_by_role("button", name="Details").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("https://dav.example.org/backups")
+    expect(dialog).to_contain_text("403 Forbidden")
+    box = dialog.bounding_box()
+    height = page.viewport_size["height"]
+    if size == "phone":
+        assert box["x"] == 0
+        assert box["y"] + box["height"] == height, "it is a drawer from below"
+    else:
+        assert box["y"] > 10
+        assert box["y"] + box["height"] < height, "it is in the middle"
+    for text in (page.content(), *answers):
+        assert not any(secret in text for secret in SECRETS)
+    assert len(answers) >= 2
+
+
+def test_filters_are_in_the_address_and_nothing_found_is_said(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open
+):
+    console, made = runs
+    page = open_page(console, PLACE)
+    page.get_by_role("button", name="Blocked", exact=True).click()
+    expect(page.locator("[data-row]")).to_have_count(1)
+    assert page.url.endswith("?status=blocked")
+    page.reload()
+    expect(row_of(page, made["blocked"])).to_be_visible()
+    expect(page.get_by_role("button", name="Blocked", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Target").select_option("local_dir")
+    expect(page.get_by_role("heading", name="Nothing matches")).to_be_visible()
+    page.get_by_role("link", name="show all").click()
+    expect(page.locator("[data-row]")).to_have_count(2)
+
+
+def test_the_help_explains_every_status_and_button(console: Console, open_page: Open):
+    page = open_page(console, PLACE, size="phone")
+    expect(page.get_by_role("heading", name="Nothing to clean up")).to_be_visible()
+    page.get_by_role("button", name="What the words mean").click()
+    dialog = page.get_by_role("dialog")
+    for word in ("queued", "running", "retrying", "blocked", "done", "ignored", "abandoned", "Retry", "Ignore", "Unignore"):  # fmt: skip
+        expect(dialog.get_by_text(word, exact=True)).to_be_visible()
+
+
+@SIZES
+def test_a_job_is_archived_and_taken_back(runs: tuple[Console, dict[str, UUID]], open_page: Open, size: str):
+    console, _ = runs
+    page = open_page(console, "/jobs", size=size)
+    page.get_by_role("button", name="Delete Nightly").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Archive (recommended)")).to_be_checked()
+    dialog.get_by_role("button", name="Archive", exact=True).click()
+    expect(page.get_by_role("link", name="Nightly")).to_have_count(0)
+    page.get_by_label("Show archived").check()
+    page.get_by_role("button", name="Unarchive Nightly").click()
+    page.get_by_role("dialog").get_by_role("button", name="Unarchive", exact=True).click()
+    expect(page.get_by_role("button", name="Pause Nightly")).to_be_visible()
+
+
+def test_a_job_is_deleted_for_good_with_its_clean_up(runs: tuple[Console, dict[str, UUID]], open_page: Open):
+    console, _ = runs
+    page = open_page(console, "/jobs")
+    page.get_by_role("button", name="Delete Nightly").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Delete permanently").check()
+    dialog.get_by_role("button", name="Delete permanently", exact=True).click()
+    expect(page.get_by_role("link", name="Nightly")).to_have_count(0)
+    assert with_queue(console, lambda queue: queue.list_cleanups()) == []
