@@ -60,8 +60,8 @@ def test_a_page_fits_and_reads_well(
     place = place.format(**looked_at.stage.ids)
     page = open_page(looked_at, place, size=size)
     settled(page, text)
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert page.evaluate(STICKING_OUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert serious(page) == []
     for colours in ("light", "dark"):
         page.emulate_media(color_scheme=colours)

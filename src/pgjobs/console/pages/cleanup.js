@@ -1,6 +1,6 @@
 // Incomplete cleanup: runs that never finished, and what became of what they left behind.
 import { get, mayOperate, post } from "../api.js";
-import { date, number, shortId } from "../format.js";
+import { date, jobParts, number, shortId } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource } from "../live.js";
 import { confirm, show } from "../parts/dialogs.js";
@@ -51,7 +51,7 @@ const actions = (task, reload) => html`
   <div class="row wrap">
     ${mayOperate() &&
     html`
-      <button class="button little" type="button" disabled=${isBusy(task) || isDone(task)} onClick=${() => retry(task, reload)} aria-label=${`Retry run ${task.run_id}`}>
+      <button class="button little" type="button" disabled=${isBusy(task) || isDone(task)} onClick=${() => retry(task, reload)} aria-label=${`${isBusy(task) ? "Busy: retry" : "Retry"} run ${task.run_id}`}>
         ${isBusy(task) ? "Busy" : "Retry"}
       </button>
       ${task.status === "ignored"
@@ -66,7 +66,7 @@ const failure = (task) => (task.last_error ? html`<span class="clip bad" title=$
 const target = (task) => html`<span class="stack close"><span class="clip">${task.target_type === "local_dir" ? "directory" : task.target_type}</span><span class="muted small clip">on ${task.node_id}</span></span>`;
 const named = (task) => html`
   <span class="stack close">
-    <button class="link name clip" type="button" data-open title="Details" onClick=${() => details(task.run_id)} aria-label=${`Details of run ${task.run_id}`}>${task.job_name}</button>
+    <button class="link name clip" type="button" data-open title="Details" onClick=${() => details(task.run_id)} aria-label=${`${jobParts(task.job_name).name}: details of run ${task.run_id}`}>${jobParts(task.job_name).name}</button>
     <span class="muted small mono clip" title=${task.run_id}>${shortId(task.run_id)}</span>
   </span>
 `;
@@ -82,7 +82,7 @@ const columns = (reload) => [
 ];
 const card = (reload) => (task) => html`
   <div class="row apart">
-    <button class="link name clip grow" type="button" data-open onClick=${() => details(task.run_id)} aria-label=${`Details of run ${task.run_id}`}>${task.job_name}</button>${tag(task.status)}
+    <button class="link name clip grow" type="button" data-open onClick=${() => details(task.run_id)} aria-label=${`${jobParts(task.job_name).name}: details of run ${task.run_id}`}>${jobParts(task.job_name).name}</button>${tag(task.status)}
   </div>
   <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${task.target_type}</span>
   ${task.last_error && html`<span class="small">${failure(task)}</span>`}
