@@ -80,7 +80,7 @@ async def _serving_ours(bench: Bench) -> AsyncIterator[str]:
         environment = {"PGJOBS_DATABASE_URL": url, "PGJOBS_AUTH_SECRET": SECRET}
         async with await Queue.connect(url) as queue:
             await queue.migrate()
-        async with _serving([*pgjobs, "serve"], environment) as base:
+        async with serving([*pgjobs, "serve"], environment) as base:
             yield base
 
 
@@ -89,14 +89,14 @@ async def _serving_peer(bench: Bench) -> AsyncIterator[str]:
     command = [str(HTTP_PEER.environment.path / "bin/python"), "-m", "uvicorn", "zndraw_joblib_app:app"]
     async with bench.server.database(HTTP_PEER.name) as url:
         environment = {"PEER_URL": url.replace("postgresql://", "postgresql+asyncpg://")}
-        async with _serving(
+        async with serving(
             [*command, "--app-dir", str(PROGRAMS), "--log-level", "error"], environment
         ) as base:
             yield base
 
 
 @asynccontextmanager
-async def _serving(command: list[str], environment: dict[str, str]) -> AsyncIterator[str]:
+async def serving(command: list[str], environment: dict[str, str]) -> AsyncIterator[str]:
     port = free_port()
     process = await asyncio.create_subprocess_exec(
         *command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from benchmarks import claims, contests, core, http_cycle, wakeups
+from benchmarks import claims, console, contests, core, http_cycle, wakeups
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
 
 __all__ = ["SCENARIOS", "Bar", "Samples", "Scale", "Scenario"]
@@ -24,4 +24,5 @@ SCENARIOS: list[Scenario] = [
     *wakeups.SCENARIOS,
     *http_cycle.SCENARIOS,
     *_views(),
+    *console.SCENARIOS,
 ]

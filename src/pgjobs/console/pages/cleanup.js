@@ -1,5 +1,5 @@
 // Incomplete cleanup: runs that never finished, and what became of what they left behind.
-import { get, mayOperate, post } from "../api.js";
+import { get, mayOperate, post, serverNow } from "../api.js";
 import { date, jobParts, number, shortId } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource } from "../live.js";
@@ -61,7 +61,10 @@ const actions = (task, reload) => html`
   </div>
 `;
 
-const next = (task) => (["queued", "retrying", "blocked"].includes(task.status) ? html`<${Ago} at=${at(task.next_attempt_at)} />` : html`<span class="muted">—</span>`);
+function next(task) {
+  if (!["queued", "retrying", "blocked"].includes(task.status)) return html`<span class="muted">—</span>`;
+  return Date.parse(at(task.next_attempt_at)) <= serverNow() ? "now" : html`<${Ago} at=${at(task.next_attempt_at)} />`;
+}
 const failure = (task) => (task.last_error ? html`<span class="clip bad" title=${task.last_error}>${task.last_error_kind && html`<span class="chip">${task.last_error_kind}</span> `}${task.last_error}</span>` : html`<span class="muted">—</span>`);
 const target = (task) => html`<span class="stack close"><span class="clip">${task.target_type === "local_dir" ? "directory" : task.target_type}</span><span class="muted small clip">on ${task.node_id}</span></span>`;
 const named = (task) => html`
@@ -77,7 +80,7 @@ const columns = (reload) => [
   { title: "Target", roomy: true, width: "13%", cell: target },
   { title: "Last error", cell: failure },
   { title: "Tries", roomy: true, width: "60px", kind: "number", cell: (task) => number(task.attempts) },
-  { title: "Next try", width: "104px", kind: "number", cell: next },
+  { title: "Next try", roomy: true, width: "112px", kind: "number", cell: next },
   { read: "Actions", width: "196px", kind: "end", cell: (task) => actions(task, reload) },
 ];
 const card = (reload) => (task) => html`
@@ -86,7 +89,7 @@ const card = (reload) => (task) => html`
   </div>
   <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${task.target_type}</span>
   ${task.last_error && html`<span class="small">${failure(task)}</span>`}
-  <div class="row apart small muted"><span>${number(task.attempts)} tries</span><span>next ${next(task)}</span></div>
+  <div class="row apart small muted"><span>${number(task.attempts)} tries</span><span>next try ${next(task)}</span></div>
   ${actions(task, reload)}
 `;
 

@@ -1,0 +1,96 @@
+"""How long the console waits: every request of every page, over HTTP, in a queue of millions."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import httpx
+import jwt
+
+from benchmarks.database import Bench
+from benchmarks.http_cycle import SECRET, serving
+from benchmarks.scenario import Bar, Samples, Scale, Scenario
+from benchmarks.views import MOST, fill
+
+JOB = "@global:bench:job7"
+REQUESTS = {
+    "overview": "overview",
+    "throughput of a day": "throughput?minutes=1440",
+    "findings": "findings",
+    "tasks": "tasks",
+    "tasks of a job": f"tasks?job={JOB}",
+    "waiting tasks": "tasks?status=pending",
+    "failed tasks of a job": f"tasks?status=failed&job={JOB}",
+    "completed tasks": "tasks?status=completed",
+    "a text": "tasks?text=db1234",
+    "a text nobody says": "tasks?text=nothing%20says%20this",
+    "an owner nobody is": "tasks?owner=nobody",
+    "count of tasks": "tasks/count",
+    "count of waiting tasks": "tasks/count?status=pending",
+    "count of failed tasks of a job": f"tasks/count?status=failed&job={JOB}",
+    "count of a text": "tasks/count?text=db1234",
+    "a task": "tasks/{task}/details",
+    "why a task waits": "tasks/{task}/why",
+    "attempts of a task": "tasks/{task}/attempts",
+    "events of a task": "tasks/{task}/events",
+    "jobs": "jobs?limit=200",
+    "workers": "workers/status?limit=200",
+    "providers": "providers/status?limit=200",
+    "database": "database",
+    "clean-ups": "/api/maintenance/incomplete-cleanup",
+}
+TIMES = 20
+
+
+async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
+    """95th percentile of each request."""
+    await fill(bench, min(MOST, scale.backlog))
+    [waiting] = (await bench.queue.find_tasks(status="pending", page_size=1)).found
+    token = jwt.encode({"sub": "bench", "is_superuser": True}, SECRET, algorithm="HS256")
+    command = [sys.executable, "-c", "from pgjobs.cli import main; main()", "serve"]
+    environment = {"PGJOBS_DATABASE_URL": bench.url, "PGJOBS_AUTH_SECRET": SECRET}
+    async with serving(command, environment) as base:
+        client = httpx.AsyncClient(
+            base_url=base, headers={"Authorization": f"Bearer {token}"}, trust_env=False, timeout=60
+        )
+        async with client:
+            for _ in range(scale.rounds):
+                slowest = 0.0
+                for name, path in REQUESTS.items():
+                    address = path if path.startswith("/") else f"/v1/joblib/{path}"
+                    p95 = await _p95(client, address.format(task=waiting["id"]))
+                    samples.add(name, p95)
+                    slowest = max(slowest, p95)
+                samples.add("slowest request", slowest)
+
+
+async def _p95(client: httpx.AsyncClient, address: str) -> float:
+    taken = []
+    for _ in range(TIMES):
+        began = time.perf_counter()
+        answer = await client.get(address)
+        taken.append((time.perf_counter() - began) * 1000)
+        assert answer.status_code == 200, f"{address}: {answer.text}"
+    return sorted(taken)[int(TIMES * 0.95) - 1]
+
+
+SCENARIOS = [
+    Scenario(
+        "console",
+        "p95 of each request of the console",
+        "ms",
+        console,
+        (
+            Bar(
+                "slowest request of the console with 2 million tasks, p95",
+                "slowest request",
+                None,
+                50,
+                25,
+                True,
+            ),
+        ),
+        minutes=5.0,
+    ),
+]
