@@ -83,7 +83,7 @@ SCENARIOS = [
         console,
         (
             Bar(
-                "slowest request of the console with 2 million tasks, p95",
+                "slowest request with 2 million tasks, p95",
                 "slowest request",
                 None,
                 50,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 from pydantic import SecretStr
 from pytest_postgresql.executors import NoopExecutor
@@ -17,7 +16,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 
 from pgjobs.app import create_app
 from pgjobs.rest import ApiSettings
-from tests.console.staging import Stage, in_a_thread, set_stage
+from tests.console.staging import Stage, set_stage
 from tests.server import PostgresServer
 from tests.surfaces.rest_server import SECRET, serving, token_of
 
@@ -70,20 +69,9 @@ def looked_at(postgres_server: PostgresServer, migrated_template: NoopExecutor) 
     )
     with janitor:
         url = postgres_server.url(janitor.dbname)
-        if os.environ.get("PGJOBS_SCREENSHOTS"):
-            in_a_thread(_look_durable(url))
         stage = set_stage(url)
         with serving(create_app(url=url, settings=quiet())) as base:
             yield Console(base, url, stage)
-
-
-async def _look_durable(url: str) -> None:
-    """On pictures a server without fsync would show as a finding, which it is."""
-    connection = await asyncpg.connect(url)
-    for name in ("fsync", "full_page_writes"):
-        await connection.execute(f"alter system set {name} = on")
-    await connection.execute("select pg_reload_conf()")
-    await connection.close()
 
 
 @pytest.fixture

@@ -78,8 +78,8 @@ async def _set(url: str) -> Stage:
         await _who_will_fall_silent(queue, stage)
         await _an_hour(queue, stage, time)
         await time.set(timedelta(seconds=40))
-        await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * 4)
-        leases = await queue.claim_tasks(stage.workers["mailer"].id, quantity=24, start=True)
+        await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * 22)
+        leases = await queue.claim_tasks(stage.workers["mailer"].id, quantity=22, start=True)
         await time.pass_by(2)
         await queue.complete_tasks(leases)
         await _what_is_there(queue, stage)
@@ -117,7 +117,7 @@ async def _register(queue: Queue, stage: Stage) -> None:
 
 async def _an_hour(queue: Queue, stage: Stage, time: Time) -> None:
     chance = random.Random(7)
-    for minute in range(60, 0, -1):
+    for minute in range(60, 1, -1):
         await time.set(timedelta(minutes=minute))
         busy = 10 + int(8 * abs((minute % 30) - 15) / 15) + chance.randint(0, 5)
         await queue.submit_tasks(WELCOME, [{"to": f"user-{n}@example.org"} for n in range(busy)])

@@ -1,0 +1,36 @@
+"""The guide's program runs, its pictures are there, and its keys are those of the help."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "console.md").read_text(encoding="utf-8")
+
+
+def test_the_program_serves_the_console_below_its_prefix():
+    [program] = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    namespace: dict[str, object] = {}
+    exec(program, namespace)
+    client = TestClient(namespace["app"])  # type: ignore[arg-type]
+    page = client.get("/queue/ui/")
+    assert page.status_code == 200
+    assert 'src="app.js"' in page.text
+    assert client.get("/queue/ui/app.js").headers["content-type"].startswith("text/javascript")
+    assert client.get("/queue/ui/vendor/manifest.json").json()
+
+
+def test_pictures_and_pages_that_are_named_exist():
+    for name in re.findall(r"\]\(([\w./-]+)\)", GUIDE):
+        assert (ROOT / "docs" / name).is_file(), name
+
+
+def test_the_keys_are_those_of_the_help():
+    keys = (ROOT / "src" / "pgjobs" / "console" / "keys.js").read_text(encoding="utf-8")
+    named = re.findall(r"`([^`]+)`", GUIDE.split("## Keyboard")[1].split("##")[0])
+    assert named
+    for key in named:
+        assert f"<kbd>{key}</kbd>" in keys
