@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from benchmarks import claims, console, contests, core, http_cycle, wakeups
+from benchmarks import claims, console, contests, core, http_cycle, retention, wakeups
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
 
 __all__ = ["SCENARIOS", "Bar", "Samples", "Scale", "Scenario"]
@@ -25,4 +25,5 @@ SCENARIOS: list[Scenario] = [
     *http_cycle.SCENARIOS,
     *_views(),
     *console.SCENARIOS,
+    *retention.SCENARIOS,
 ]

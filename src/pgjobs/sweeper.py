@@ -40,7 +40,7 @@ async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object =
     while True:
         rest = asyncio.sleep(settings.sweeper_interval_seconds)
         if is_behind:
-            await asyncio.gather(rest, _catch_up(queue, settings.sweeper_interval_seconds))
+            await asyncio.gather(rest, catch_up(queue, settings.sweeper_interval_seconds))
         else:
             await rest
         is_behind = await sweep_once(queue, worker_timeout=settings.worker_timeout)
@@ -65,7 +65,7 @@ async def _sweep(queue: Queue, step: str, worker_timeout: timedelta | None = Non
     return changed
 
 
-async def _catch_up(queue: Queue, seconds: float) -> None:
+async def catch_up(queue: Queue, seconds: float) -> None:
     """Goes on with retention while the sweeper rests, a tenth of the time: workers come first."""
     over = time.monotonic() + seconds
     while True:
