@@ -55,6 +55,7 @@ def _database(url: str | None, directory: Path) -> Iterator[str]:
     from pgjobs.settings import Settings
 
     if url is not None or Settings().is_located:
+        say("Using the database that --url or the environment names.")
         yield settings_of(url).url()
         return
     try:
