@@ -29,7 +29,7 @@ SHORTCUTS = re.findall(r"^\\set ([a-z]+) 'select", (ROOT / "sql/postgres/psqlrc"
 
 @needs_psql
 def test_every_shortcut_works(database_url: str):
-    calls = {"why": ":why (1);", "help": ":help ('retry');", "watch": ":watch"}
+    calls = {"why": ":why (1);", "help": ":help ('retry');", "task": ":task 1;", "events": ":events 1;"}
     assert {"top", "overview", "why", "findings"} < set(SHORTCUTS)
     asked = "\n".join(calls.get(name, f":{name}") for name in SHORTCUTS if name != "watch")
     done = run("psql", "--url", database_url, "-v", "ON_ERROR_STOP=1", stdin=f"{asked}\n")
