@@ -24,8 +24,8 @@ begin
       union all
       select s.run_at, s.task_id from pgjobs.scheduled as s where s.job_id = v_job
     ) as d (due_at, task_id)
-    join pgjobs.tasks as t on t.id = d.task_id
-    where await_cleanups.node_id is null or t.project = await_cleanups.node_id
+    where await_cleanups.node_id is null
+      or (select t.project from pgjobs.tasks as t where t.id = d.task_id) = await_cleanups.node_id
   );
   return next;
 end

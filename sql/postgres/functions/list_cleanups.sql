@@ -12,18 +12,27 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
 as $$
+declare
+  v_tasks bigint[];
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
+  -- Found first and shown afterwards: redacting is dear, and a page is short.
+  v_tasks := array(
+    select c.task_id
+    from pgjobs.incomplete_cleanup_tasks as c
+    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+      and (list_cleanups.target_types is null or c.target_type = any (list_cleanups.target_types))
+      and (list_cleanups.of_node is null or c.node_id = list_cleanups.of_node)
+      and (list_cleanups.of_job is null or list_cleanups.of_job in (c.job_id::text, c.job_name))
+    order by c.next_attempt_at nulls last, c.updated_at desc, c.task_id
+    limit list_cleanups.page_size offset list_cleanups.page_offset
+  );
   return query
   select c.*
   from pgjobs.incomplete_cleanup_tasks as c
-  where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-    and (list_cleanups.target_types is null or c.target_type = any (list_cleanups.target_types))
-    and (list_cleanups.of_node is null or c.node_id = list_cleanups.of_node)
-    and (list_cleanups.of_job is null or list_cleanups.of_job in (c.job_id::text, c.job_name))
-  order by c.next_attempt_at nulls last, c.updated_at desc, c.task_id
-  limit list_cleanups.page_size offset list_cleanups.page_offset;
+  where c.task_id = any (v_tasks)
+  order by array_position(v_tasks, c.task_id);
 end
 $$;
 

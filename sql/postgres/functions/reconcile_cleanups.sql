@@ -30,10 +30,10 @@ begin
       ) as payload
       from pgjobs.targets as g
       join pgjobs.jobs as j on j.id = g.job_id
-      join pgjobs.outcomes as o on o.status in ('failed', 'cancelled') and o.job_id = g.job_id
+      join pgjobs.outcomes as o on o.status <> 'completed' and o.job_id = g.job_id
       left join pgjobs.run_targets as s on s.task_id = o.task_id
       where o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
-      order by o.task_id
+      order by o.ended_at, o.task_id
       limit reconcile_cleanups.batch
     ) as u
   ) end;

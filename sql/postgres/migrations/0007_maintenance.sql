@@ -38,3 +38,6 @@ comment on column pgjobs.run_targets.node_id is 'As in targets.';
 comment on column pgjobs.run_targets.target is 'As in targets.';
 comment on column pgjobs.run_targets.taken_at is 'When it was copied.';
 comment on column pgjobs.run_targets.cleanup_id is 'The clean-up task of the run, which has one at most.';
+
+-- Reconciling looks at the runs of few jobs, and only at those that did not complete.
+create index outcomes_unfinished on pgjobs.outcomes (job_id, ended_at) where status <> 'completed';

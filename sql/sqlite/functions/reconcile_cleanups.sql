@@ -15,7 +15,7 @@ from (
   cross join settings as c
   where c.cleanup_after > 0 and t.ended_at <= now() - c.cleanup_after
     and s.cleanup_id is null and coalesce(s.target, g.target) is not null
-  order by t.id
+  order by t.ended_at, t.id
   limit :batch
 ) as u;
 
