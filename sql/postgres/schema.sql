@@ -906,8 +906,8 @@ begin
       union all
       select s.run_at, s.task_id from pgjobs.scheduled as s where s.job_id = v_job
     ) as d (due_at, task_id)
-    join pgjobs.tasks as t on t.id = d.task_id
-    where await_cleanups.node_id is null or t.project = await_cleanups.node_id
+    where await_cleanups.node_id is null
+      or (select t.project from pgjobs.tasks as t where t.id = d.task_id) = await_cleanups.node_id
   );
   return next;
 end
@@ -3860,18 +3860,27 @@ CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], targe
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
     AS $$
+declare
+  v_tasks bigint[];
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
+  -- Found first and shown afterwards: redacting is dear, and a page is short.
+  v_tasks := array(
+    select c.task_id
+    from pgjobs.incomplete_cleanup_tasks as c
+    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+      and (list_cleanups.target_types is null or c.target_type = any (list_cleanups.target_types))
+      and (list_cleanups.of_node is null or c.node_id = list_cleanups.of_node)
+      and (list_cleanups.of_job is null or list_cleanups.of_job in (c.job_id::text, c.job_name))
+    order by c.next_attempt_at nulls last, c.updated_at desc, c.task_id
+    limit list_cleanups.page_size offset list_cleanups.page_offset
+  );
   return query
   select c.*
   from pgjobs.incomplete_cleanup_tasks as c
-  where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-    and (list_cleanups.target_types is null or c.target_type = any (list_cleanups.target_types))
-    and (list_cleanups.of_node is null or c.node_id = list_cleanups.of_node)
-    and (list_cleanups.of_job is null or list_cleanups.of_job in (c.job_id::text, c.job_name))
-  order by c.next_attempt_at nulls last, c.updated_at desc, c.task_id
-  limit list_cleanups.page_size offset list_cleanups.page_offset;
+  where c.task_id = any (v_tasks)
+  order by array_position(v_tasks, c.task_id);
 end
 $$;
 
@@ -5176,10 +5185,10 @@ begin
       ) as payload
       from pgjobs.targets as g
       join pgjobs.jobs as j on j.id = g.job_id
-      join pgjobs.outcomes as o on o.status in ('failed', 'cancelled') and o.job_id = g.job_id
+      join pgjobs.outcomes as o on o.status <> 'completed' and o.job_id = g.job_id
       left join pgjobs.run_targets as s on s.task_id = o.task_id
       where o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
-      order by o.task_id
+      order by o.ended_at, o.task_id
       limit reconcile_cleanups.batch
     ) as u
   ) end;
@@ -9167,6 +9176,8 @@ CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
 CREATE INDEX outcomes_in_time ON pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on');
 
 CREATE INDEX outcomes_to_look_at ON pgjobs.outcomes USING btree (status, task_id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_unfinished ON pgjobs.outcomes USING btree (job_id, ended_at) WHERE (status <> 'completed'::text);
 
 CREATE INDEX providers_by_address ON pgjobs.providers USING btree (full_name);
 
