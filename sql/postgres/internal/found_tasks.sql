@@ -118,7 +118,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_text text := lower(saying.matching);
-  v_is_id boolean := v_text ~ '^[0-9a-f-]{6,36}$';
+  v_is_id boolean := v_text ~ '^[0-9a-f-]{8,35}$';
   v_jobs integer[] := array(select j.id from pgjobs.jobs as j where position(v_text in lower(j.full_name)) > 0);
 begin
   return query
@@ -171,8 +171,13 @@ declare
   v_floor bigint := case when found_tasks.since is not null then pgjobs.task_number_at(found_tasks.since) else 0 end;
   v_before bigint := least(found_tasks.before, case when found_tasks.until is not null
     then pgjobs.task_number_at(found_tasks.until) end, 9223372036854775807);
-  v_looked bigint := case when found_tasks.matching is not null then 2000 when found_tasks.owner is not null then 10000
-    else found_tasks.wanted end;
+  -- Dearest first: the end of an id is compared with an id that has to be made.
+  v_looked bigint := case
+    when found_tasks.matching ~* '^[0-9a-f-]{8,35}$' then 500
+    when found_tasks.matching is not null then 2000
+    when found_tasks.owner is not null then 5000
+    else found_tasks.wanted
+  end;
   v_seen bigint[];
 begin
   if found_tasks.status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then

@@ -1,3 +1,19 @@
+-- Whether more than `few` tasks are pending. Callers that forbid sequential scans
+-- would make it read their index entry by entry.
+create function pgjobs.is_backlog(few integer)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set enable_seqscan = on
+as $$
+begin
+  return is_backlog.few < (select count(*) from (select from pgjobs.ready limit is_backlog.few + 1) as r)
+    + (select count(*) from (select from pgjobs.scheduled limit is_backlog.few + 1) as s);
+end
+$$;
+
+comment on function pgjobs.is_backlog is 'Whether more tasks are pending than that. Example: select pgjobs.is_backlog(20000)';
+
 -- Numbers of the newest tasks of some status, or of any, over all rooms. Each
 -- status is read where its rows live.
 create function pgjobs.newest_anywhere(status text, before bigint, wanted bigint)
@@ -35,11 +51,7 @@ begin
     limit wanted;
   else
     -- Few pending tasks are all looked at; in a backlog the newest tasks are it.
-    v_is_backlog := v_few < (
-      select count(*)
-      from (select from pgjobs.ready limit v_few + 1) as r
-      full join (select from pgjobs.scheduled limit v_few + 1) as s on false
-    );
+    v_is_backlog := pgjobs.is_backlog(v_few);
     return query
     select p.id
     from (
