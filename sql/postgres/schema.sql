@@ -2939,8 +2939,13 @@ declare
   v_floor bigint := case when found_tasks.since is not null then pgjobs.task_number_at(found_tasks.since) else 0 end;
   v_before bigint := least(found_tasks.before, case when found_tasks.until is not null
     then pgjobs.task_number_at(found_tasks.until) end, 9223372036854775807);
-  v_looked bigint := case when found_tasks.matching is not null then 2000 when found_tasks.owner is not null then 10000
-    else found_tasks.wanted end;
+  -- Dearest first: the end of an id is compared with an id that has to be made.
+  v_looked bigint := case
+    when found_tasks.matching ~* '^[0-9a-f-]{8,35}$' then 500
+    when found_tasks.matching is not null then 2000
+    when found_tasks.owner is not null then 5000
+    else found_tasks.wanted
+  end;
   v_seen bigint[];
 begin
   if found_tasks.status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
@@ -3515,6 +3520,19 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) IS 'Forgets what a provider has answered. Example: select forgotten from pgjobs.invalidate_provider(''lab:files:disk'')';
+
+CREATE FUNCTION pgjobs.is_backlog(few integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'on'
+    AS $$
+begin
+  return is_backlog.few < (select count(*) from (select from pgjobs.ready limit is_backlog.few + 1) as r)
+    + (select count(*) from (select from pgjobs.scheduled limit is_backlog.few + 1) as s);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_backlog(few integer) IS 'Whether more tasks are pending than that. Example: select pgjobs.is_backlog(20000)';
 
 CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -4312,11 +4330,7 @@ begin
     limit wanted;
   else
     -- Few pending tasks are all looked at; in a backlog the newest tasks are it.
-    v_is_backlog := v_few < (
-      select count(*)
-      from (select from pgjobs.ready limit v_few + 1) as r
-      full join (select from pgjobs.scheduled limit v_few + 1) as s on false
-    );
+    v_is_backlog := pgjobs.is_backlog(v_few);
     return query
     select p.id
     from (
@@ -5985,7 +5999,7 @@ CREATE FUNCTION pgjobs.saying(ids bigint[], owner text, matching text) RETURNS S
     AS $_$
 declare
   v_text text := lower(saying.matching);
-  v_is_id boolean := v_text ~ '^[0-9a-f-]{6,36}$';
+  v_is_id boolean := v_text ~ '^[0-9a-f-]{8,35}$';
   v_jobs integer[] := array(select j.id from pgjobs.jobs as j where position(v_text in lower(j.full_name)) > 0);
 begin
   return query
@@ -9704,6 +9718,8 @@ REVOKE ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_
 GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.is_backlog(few integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
 
