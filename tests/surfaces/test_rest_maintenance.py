@@ -10,13 +10,16 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 import pytest
+from pydantic import SecretStr
 
+from pgjobs.app import create_app
 from pgjobs.maintenance import CleanupError
 from pgjobs.queue import Queue
+from pgjobs.rest import ApiSettings
 from tests.dav_server import LocalPlace, write_run
 from tests.surfaces.conftest import Serve
 from tests.surfaces.incomplete_runs import RUNS, Failing, incomplete_runs, tick
-from tests.surfaces.rest_server import Api, problem_of, token_of
+from tests.surfaces.rest_server import SECRET, Api, problem_of, serving, token_of
 
 CLEANUPS = "/api/maintenance/incomplete-cleanup"
 
@@ -262,3 +265,13 @@ async def test_retry_now_over_http_wakes_the_server(
             if status == "blocked":
                 place.root.mkdir()
                 assert root.post(f"{CLEANUPS}/{run}/retry-now").status_code == 204
+
+
+async def test_a_list_may_be_filtered_by_types_of_your_own(queue: Queue, queue_url: str):
+    await incomplete_runs(queue, queue_url, target={"type": "tape"})
+    settings = ApiSettings(auth_secret=SecretStr(SECRET), run_cleanup=False)
+    app = create_app(url=queue_url, settings=settings)
+    app.state.pgjobs_target_types = ("local_dir", "webdav", "tape")
+    with serving(app) as base, Api(base, token_of("ada")) as ada:
+        assert ada.get(f"{CLEANUPS}?target_type=tape").json()["total"] == 1
+        assert problem_of(ada.get(f"{CLEANUPS}?target_type=disk")) == "invalid-filter"
