@@ -21,7 +21,7 @@ ASKED = {
 async def test_a_look_reads_a_bounded_number_of_rows(crowd, scenario):  # noqa: F811
     for statement in SCENARIOS[scenario]:
         await crowd.execute(statement)
-    many = {}
+    many: dict[str, int] = {}
     looks = {view: f"select * from pgjobs.{view} {ASKED.get(view, '')}" for view in VIEWS}
     looks["why"] = "select w.* from pgjobs.waiting as t cross join pgjobs.why(t.task_id) as w limit 10"
     looks["why at the end"] = "select * from pgjobs.why((select max(id) from pgjobs.tasks))"
