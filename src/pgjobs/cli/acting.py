@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -129,7 +128,9 @@ class Run:
                         problems.append(problem)
                     bar.advance()
 
-            await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+            from asyncio import gather
+
+            await gather(*(work() for _ in range(_AT_ONCE)))
         return done, problems
 
     async def _print_json(self, queue: Queue, done: list[Task]) -> None:

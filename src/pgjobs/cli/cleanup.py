@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -11,7 +10,7 @@ from uuid import UUID
 import typer
 
 from pgjobs.cli.acting import Reason
-from pgjobs.cli.database import Url, opened, operator, settings_of, with_queue
+from pgjobs.cli.database import Url, drive, opened, operator, settings_of, with_queue
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, say
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def run(
                 return
             await runner.run()
 
-    asyncio.run(work())
+    drive(work())
 
 
 def _act(url: str | None, call: Callable[[Queue], Awaitable[CleanupTask]], as_json: bool) -> None:

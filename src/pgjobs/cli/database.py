@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import getpass
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -66,7 +65,14 @@ def with_queue(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> R
         async with opened(settings_of(url).url()) as queue:
             return await call(queue)
 
-    return asyncio.run(run())
+    return drive(run())
+
+
+def drive(conversation: Coroutine[Any, Any, Result]) -> Result:
+    """Runs it to its end; the event loop is imported by whoever needs one, not by `--help`."""
+    import asyncio
+
+    return asyncio.run(conversation)
 
 
 @asynccontextmanager

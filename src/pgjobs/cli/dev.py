@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import sys
@@ -13,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgjobs.cli.database import DEVELOPMENT, Url, opened, settings_of
+from pgjobs.cli.database import DEVELOPMENT, Url, drive, opened, settings_of
 from pgjobs.cli.exits import INTERRUPTED
 from pgjobs.cli.output import say
 
 if TYPE_CHECKING:
+    import asyncio
+
     from pgjobs.queue import Queue
 
 _PORT = 8787
@@ -43,7 +44,7 @@ def dev(
     if leave or (demo and seconds is None and not sys.stdout.isatty()):
         seconds = 0
     with _database(url, directory) as address:
-        is_interrupted = asyncio.run(_run(address, port, jobs, demo, seconds))
+        is_interrupted = drive(_run(address, port, jobs, demo, seconds))
     if is_interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -94,6 +95,8 @@ def _postgres(directory: Path) -> Any:
 
 async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float | None) -> bool:
     """Everything, until a signal or the time is over; whether Ctrl-C ended it."""
+    import asyncio
+
     from pgjobs.cli.story import tell
     from pgjobs.cli.worker import load
     from pgjobs.worker import Worker
@@ -127,6 +130,8 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
 
 async def _unless(stopping: asyncio.Event, work: Any) -> None:
     """Does some work, but not after a signal."""
+    import asyncio
+
     tasks = [asyncio.ensure_future(work), asyncio.ensure_future(stopping.wait())]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -141,6 +146,8 @@ async def _unless(stopping: asyncio.Event, work: Any) -> None:
 @asynccontextmanager
 async def _serving(url: str, port: int | None) -> AsyncIterator[str]:
     """The HTTP API with its upkeep, in this event loop; gives its address."""
+    import asyncio
+
     import uvicorn
 
     from pgjobs.app import create_app

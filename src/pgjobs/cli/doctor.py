@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgjobs.cli.database import Url, connected, opened, settings_of
+from pgjobs.cli.database import Url, connected, drive, opened, settings_of
 from pgjobs.cli.exits import BEHIND, UNHEALTHY
 from pgjobs.cli.output import AsJson, cell, print_document, print_table, say
 
@@ -47,7 +46,7 @@ def doctor(
 ) -> None:
     """Look for what is wrong and print the SQL that mends it; exit code 6 if there is something."""
     settings = settings_of(url)
-    is_behind, troubles = asyncio.run(_examine(settings, deep))
+    is_behind, troubles = drive(_examine(settings, deep))
     troubles.sort(key=lambda trouble: _ORDER.index(trouble.severity))
     is_unhealthy = any(trouble.severity != "info" for trouble in troubles)
     if as_json:

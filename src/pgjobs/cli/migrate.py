@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgjobs.cli.database import Url, connected, settings_of
+from pgjobs.cli.database import Url, connected, drive, settings_of
 from pgjobs.cli.output import progress, say
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def migrate(
     if dump:
         typer.echo(migrations.dump(release, after=after), nl=False)
         return
-    plan = asyncio.run(_run(settings, release, dry_run))
+    plan = drive(_run(settings, release, dry_run))
     _tell(plan.steps, f"Schema {release.schema}", dry_run)
 
 

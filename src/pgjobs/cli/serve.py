@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import json
 import logging
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pgjobs.cli.database import Url, opened, settings_of
+from pgjobs.cli.database import Url, drive, opened, settings_of
 from pgjobs.errors import InvalidArgument
 from pgjobs.redaction import RedactingFormatter
 
@@ -28,7 +27,7 @@ def serve(
 
     address = settings_of(url).url()
     settings = ApiSettings()
-    if not is_loopback(host) and not asyncio.run(_has_auth(address, settings)):
+    if not is_loopback(host) and not drive(_has_auth(address, settings)):
         raise InvalidArgument(
             f"Refusing to listen on {host} without authentication",
             hint="Set PGJOBS_AUTH_SECRET, create a token with: pgjobs token create, or listen on 127.0.0.1",
@@ -55,6 +54,8 @@ def is_loopback(host: str) -> bool:
 
 def run_server(app: Any, host: str, port: int) -> None:
     """Serves until a signal comes; then long polls are answered and requests finished first."""
+    import asyncio
+
     import uvicorn
 
     from pgjobs.rest import release_waiters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,8 @@ from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.output import cell, print_table
 
 if TYPE_CHECKING:
+    import asyncio
+
     from pgjobs.operators import Finding, Overview, TopJob
     from pgjobs.queue import Queue
 
@@ -44,6 +45,8 @@ async def _print_once(queue: Queue) -> None:
 
 
 async def _watch(queue: Queue, interval: float) -> None:
+    import asyncio
+
     from rich.console import Console
     from rich.live import Live
 
@@ -59,6 +62,7 @@ async def _watch(queue: Queue, interval: float) -> None:
 @contextmanager
 def _keys(leaving: asyncio.Event) -> Iterator[None]:
     """Letters count as they are typed; q leaves."""
+    import asyncio
     import termios
     import tty
 

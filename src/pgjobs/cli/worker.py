@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import logging
 import os
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgjobs.cli.database import Url, opened, settings_of
+from pgjobs.cli.database import Url, drive, opened, settings_of
 from pgjobs.cli.exits import INTERRUPTED
 from pgjobs.errors import InvalidArgument
 from pgjobs.redaction import RedactingFormatter
@@ -61,7 +60,7 @@ def worker(
             if worker.stopped_by is signal.SIGINT:
                 raise typer.Exit(INTERRUPTED)
 
-    asyncio.run(run())
+    drive(run())
 
 
 def load(place: str) -> Jobs:

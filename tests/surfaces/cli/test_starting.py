@@ -17,6 +17,7 @@ from tests.surfaces.cli.commands import Terminal, environment, run
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 
 HEAVY = {
+    "asyncio",
     "asyncpg",
     "pydantic",
     "pydantic_settings",
