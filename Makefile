@@ -53,4 +53,5 @@ fresh: clean ## remove .venv too
 $(STAMP): pyproject.toml
 	@PYTHON=$(PYTHON) sh .ci/venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@sh .ci/chromium
 	@touch $@
