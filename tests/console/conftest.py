@@ -38,6 +38,7 @@ def browser() -> Iterator[Any]:
     found = os.environ.get("PGJOBS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("no Chromium: install the package chromium, or set PGJOBS_CHROMIUM to its path")
+    playwright.expect.set_options(timeout=20_000)
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield browser

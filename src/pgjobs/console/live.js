@@ -51,11 +51,18 @@ function hear(message) {
 effect(() => {
   if (!isAwake.value) return undefined;
   const stream = new EventSource(streamAddress());
-  stream.onopen = () => (isStreaming.value = true);
+  let catchingUp = null;
+  stream.onopen = () => {
+    isStreaming.value = true;
+    // What happened between the first look and the opening of the stream was not hinted at.
+    clearTimeout(catchingUp);
+    catchingUp = setTimeout(lookAtAll, APART / 2);
+  };
   stream.onerror = () => (isStreaming.value = false);
   stream.onmessage = hear;
   return () => {
     stream.close();
+    clearTimeout(catchingUp);
     clearTimeout(gathering);
     gathering = null;
     hints = [];
