@@ -99,7 +99,13 @@ export function resource(leaving, load, wants = () => true) {
   const isLoading = signal(true);
   const asked = signal(0);
   let latest = null;
+  let isStale = false;
   const reload = () => (asked.value = asked.peek() + 1);
+  // An answer that was on its way when a hint came may be older than the hint.
+  const settle = (change) => {
+    batch(() => (change(), (isLoading.value = false)));
+    if (isStale) reload();
+  };
 
   leaving(
     effect(() => {
@@ -107,20 +113,20 @@ export function resource(leaving, load, wants = () => true) {
       latest?.abort();
       const aborted = new AbortController();
       latest = aborted;
+      isStale = false;
       isLoading.value = true;
       load(aborted.signal).then(
         (answer) => {
-          if (latest === aborted) batch(() => ((data.value = answer), (problem.value = null), (isLoading.value = false)));
+          if (latest === aborted) settle(() => ((data.value = answer), (problem.value = null)));
         },
         (error) => {
-          if (latest === aborted && error.name !== "AbortError")
-            batch(() => ((problem.value = error), (isLoading.value = false)));
+          if (latest === aborted && error.name !== "AbortError") settle(() => (problem.value = error));
         },
       );
     }),
   );
   // A refresh does not push aside an answer that is on its way.
-  const watcher = { wants, refresh: () => isLoading.peek() || reload() };
+  const watcher = { wants, refresh: () => (isLoading.peek() ? (isStale = true) : reload()) };
   watchers.add(watcher);
   leaving(() => {
     watchers.delete(watcher);

@@ -37,6 +37,7 @@ class Guide:
         tools = directory / "tools"
         tools.mkdir()
         _program(tools / "pgjobs", f'exec {sys.executable} -m pgjobs.cli "$@"')
+        _program(tools / "python", f'exec {sys.executable} "$@"')
         path = f"{tools}:{find_binaries()}:{os.environ['PATH']}:/usr/sbin"
         if account := unprivileged_account():
             drop = f"setpriv --reuid={account.pw_uid} --regid={account.pw_gid} --clear-groups"

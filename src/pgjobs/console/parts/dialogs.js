@@ -13,7 +13,8 @@ export function close() {
   open.value = null;
 }
 
-export const isOpen = () => open.peek() !== null;
+// Asked of the page: the browser closes a dialog before it tells us.
+export const isOpen = () => document.querySelector("dialog[open]") !== null;
 
 export const Dialogs = view(() => () => open.value && html`<${Dialog} key=${open.value.title} ...${open.value} />`);
 
