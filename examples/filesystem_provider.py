@@ -57,7 +57,7 @@ class FilesystemRead(Provider):
 def main(url: str, token: str, root: str) -> None:
     tsio = socketio.Client()
     with JobManager(Api(url, token), tsio) as manager:
-        tsio.connect(url, auth={"token": token})
+        tsio.connect(url, auth={"token": token}, wait_timeout=10)
         manager.register_provider(FilesystemRead, name="local", handler=Files(Path(root)))
         print("answering for", *manager.handlers, flush=True)
         manager.wait()

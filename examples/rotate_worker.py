@@ -34,7 +34,7 @@ def execute(task: ClaimedTask) -> Any:
 def main(url: str, token: str) -> None:
     tsio = socketio.Client()
     with JobManager(Api(url, token), tsio, execute=execute) as manager:
-        tsio.connect(url, auth={"token": token})
+        tsio.connect(url, auth={"token": token}, wait_timeout=10)
         manager.register(Rotate)
         print("serving", *manager, flush=True)
         manager.wait()

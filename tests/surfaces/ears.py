@@ -65,7 +65,7 @@ class Ear:
 async def listening(base: str, user: str = "ada", *rooms: str) -> AsyncIterator[Ear]:
     """A connected ear, in these rooms."""
     ear = Ear()
-    await ear.client.connect(base, auth={"token": token_of(user)}, transports=["websocket"])
+    await ear.client.connect(base, auth={"token": token_of(user)}, transports=["websocket"], wait_timeout=10)
     try:
         await ear.join(*rooms)
         yield ear

@@ -30,7 +30,7 @@ def main(url: str, token: str, use_sockets: str, heartbeat: str) -> None:
     tsio = socketio.Client() if use_sockets == "yes" else None
     with JobManager(Api(url, token), tsio, execute=execute, heartbeat_interval=float(heartbeat)) as manager:
         if tsio is not None:
-            tsio.connect(url, auth={"token": token})
+            tsio.connect(url, auth={"token": token}, wait_timeout=10)
         manager.register(Sleep, room="lab")
         sys.stdout.write("ready\n")
         sys.stdout.flush()

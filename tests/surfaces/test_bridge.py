@@ -160,6 +160,41 @@ async def test_a_read_goes_to_the_provider_and_the_answer_is_told_to_its_room(ba
         assert browser.named("provider_request") == []
 
 
+async def test_whoever_leaves_a_room_hears_no_more_of_it(base, ada):
+    worker = ada.register()["worker_id"]
+    shown = ada.put(
+        "rooms/lab/providers", json={"category": "filesystem", "name": "local", "worker_id": worker}
+    )
+    provider, address = shown.json()["full_name"], f"rooms/lab/providers/{shown.json()['full_name']}"
+    rooms = (("job", {"job_name": JOB}), ("provider", {"provider_name": provider}))
+    async with listening(base, "ada", "lab") as ear:
+        for kind, named in rooms:
+            await ear.ask(f"join_{kind}_room", worker_id=worker, **named)
+        await in_thread(ada.submit)
+        await in_thread(ada.get, f"{address}?path=/first")
+        await ear.hears("task_available", "provider_request")
+        for kind, named in rooms:
+            assert await ear.ask(f"leave_{kind}_room", worker_id=worker, **named) == {"status": "ok"}
+        await in_thread(ada.get, f"{address}?path=/second")
+        last = await in_thread(ada.submit)
+        await ear.hears_status(last["id"], "pending")
+        assert (len(ear.named("task_available")), len(ear.named("provider_request"))) == (1, 1)
+    # Whoever left the room is still connected with the worker, until it is not.
+    await eventually(lambda: ada.get("workers").json()["items"] == [])
+
+
+async def test_providers_that_go_are_told_to_their_room_however_they_went(base, ada):
+    body = {"category": "filesystem", "name": "local"}
+    async with listening(base, "bob", "lab") as browser:
+        for goes in ("providers/{id}", "workers/{worker_id}"):
+            shown = (await in_thread(ada.put, "rooms/lab/providers", json=body)).json()
+            await browser.hears("providers_invalidate")
+            browser.heard.clear()
+            assert (await in_thread(ada.delete, goes.format(**shown))).status_code == 204
+            await browser.hears("providers_invalidate")
+            browser.heard.clear()
+
+
 async def test_nobody_joins_with_a_worker_that_is_not_theirs(base, ada, bob):
     mine = ada.register()["worker_id"]
     shown = ada.put("rooms/lab/providers", json={"category": "filesystem", "name": "local"}).json()

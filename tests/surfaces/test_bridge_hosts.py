@@ -51,7 +51,10 @@ async def test_a_host_keeps_its_own_handlers(queue_url, queue):
     async def greet(sid: str, data: Any) -> str:
         return f"hello {data}"
 
-    for handler in (connect, disconnect, greet):
+    async def who(sid: str) -> dict[str, str]:
+        return dict(await sio.get_session(sid))
+
+    for handler in (connect, disconnect, greet, who):
         sio.on(handler.__name__, handler)
 
     async def may_read(user: Any, room_id: str) -> bool:
@@ -75,13 +78,16 @@ async def test_a_host_keeps_its_own_handlers(queue_url, queue):
         async with httpx.AsyncClient(trust_env=False) as client:
             (await client.get(f"{base}/ready")).raise_for_status()
         ear = Ear()
-        await ear.client.connect(base, auth={"token": "ada"}, transports=["websocket"])
+        await ear.client.connect(base, auth={"token": "ada"}, transports=["websocket"], wait_timeout=10)
         assert await ear.client.call("greet", "ada") == "hello ada"
         assert (await ear.ask("join_room", room_id="hall"))["status"] == 403
         await ear.join("lab")
         await queue.register_job("lab", "modifiers", "Rotate", events="full")
         await ear.hears("jobs_invalidate")
         assert feed_of(opened[0]).is_running
+        worker = await queue.register_worker(jobs=[JOB], actor="ada")
+        await ear.ask("join_job_room", job_name=JOB, worker_id=str(worker.id))
+        assert await ear.client.call("who") == {"of": "the host", "worker_id": str(worker.id)}
         await ear.client.disconnect()
         await eventually(lambda: len(calls) == 2)
         assert not feed_of(opened[0]).is_running, "nobody is there to be told"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import asyncpg
+import httpx
 import pytest
 
 from tests.surfaces.ears import eventually, listening
@@ -75,6 +77,37 @@ async def test_clients_of_two_servers_hear_everything_once(serve, queue):
             task = bob.submit()
         await here.hears("task_available")
         assert here.named("task_available")[0]["task_id"] == task["id"]
+
+
+async def test_one_connection_listens_for_all_of_a_server(base, ada, queue, connection):
+    worker = ada.register()["worker_id"]
+    task = await asyncio.to_thread(ada.submit, "lab:modifiers:Rotate")
+    await asyncio.to_thread(ada.claim, worker)
+    headers = {"Authorization": f"Bearer {token_of('ada')}", "Prefer": "wait=20"}
+    async with (
+        listening(base, "ada", "lab"),
+        listening(base, "bob", "lab"),
+        httpx.AsyncClient(base_url=base, headers=headers, timeout=30, trust_env=False) as client,
+        client.stream("GET", "/v1/joblib/events") as stream,
+    ):
+        assert stream.status_code == 200
+        waits = [
+            asyncio.create_task(client.get(f"/v1/joblib/tasks/{task['id']}")),
+            asyncio.create_task(client.post("/v1/joblib/tasks/claim", json={"worker_id": worker})),
+        ]
+
+        async def is_marked() -> bool:
+            return bool(await connection.fetchval("select count(*) from pgjobs.waiting_marks"))
+
+        await eventually(is_marked)
+        listeners = await connection.fetchval(
+            "select count(*) from pg_stat_activity where datname = current_database() and query ilike 'listen %'"
+        )
+        assert listeners == 1
+        await queue.submit_task(JOB)
+        assert (await waits[1]).json()["task"] is not None
+        await asyncio.to_thread(ada.update, task, "cancelled")
+        assert (await waits[0]).json()["status"] == "cancelled"
 
 
 async def test_events_go_on_after_the_listening_connection_was_cut(base, ada, queue, connection):

@@ -9,7 +9,11 @@ from typing import Any
 
 import asyncpg
 import pytest
+import socketio
 
+from examples.filesystem_provider import Files, FilesystemRead
+from pgjobs.client import Api as SdkApi
+from pgjobs.client import JobManager
 from pgjobs.drivers.embedded import EmbeddedPostgres
 from pgjobs.drivers.migrations import migrate, read_release
 from pgjobs.queue import Queue
@@ -17,6 +21,7 @@ from tests.server import new_home, stop_server
 from tests.surfaces.ears import listening
 from tests.surfaces.processes import Server, program, wait_until
 from tests.surfaces.rest_server import Api, token_of
+from tests.surfaces.sleepy_worker import Sleep
 
 ROOT_TOKEN = token_of("root", is_superuser=True)
 SLEEP = "lab:modifiers:Sleep"
@@ -105,6 +110,41 @@ async def test_a_worker_survives_a_deploy_and_a_crash_of_the_server(server, api)
         worker.terminate()
         await asyncio.to_thread(worker.wait, 20)
         assert (await asyncio.to_thread(api.get, "workers")).json()["items"] == []
+
+
+async def test_rooms_are_entered_again_when_a_server_is_back_and_heard_from_another(
+    server, api, database_url
+):
+    tsio = socketio.Client(reconnection_delay=0.2, reconnection_delay_max=0.5)
+    sdk = SdkApi(server.base, ROOT_TOKEN)
+    # It never looks by itself: what it does, it was told of.
+    with (
+        Server(database_url) as other,
+        Api(other.base, ROOT_TOKEN) as elsewhere,
+        JobManager(sdk, tsio, execute=lambda _: "done", polling_interval=600) as manager,
+    ):
+        tsio.connect(server.base, auth={"token": ROOT_TOKEN}, transports=["websocket"], wait_timeout=10)
+        manager.register(Sleep, room="lab")
+        manager.register_provider(FilesystemRead, name="local", handler=Files(Path(__file__).parent))
+        for is_back in (False, True):
+            if is_back:
+                await asyncio.to_thread(server.kill)
+                await asyncio.to_thread(wait_until, lambda: not tsio.connected)
+                await asyncio.to_thread(server.start)
+                await asyncio.to_thread(wait_until, lambda: tsio.connected)
+            for _ in range(2):
+                task = await asyncio.to_thread(elsewhere.submit, SLEEP)
+                ended = await asyncio.to_thread(
+                    elsewhere.get, f"tasks/{task['id']}", headers={"Prefer": "wait=20"}
+                )
+                assert ended.json()["result"] == "done"
+            answer = await asyncio.to_thread(
+                elsewhere.get,
+                f"rooms/lab/providers/@global:filesystem:local?glob=ears.*&again={is_back}",
+                headers={"Prefer": "wait=20"},
+            )
+            assert answer.json() == ["/ears.py"]
+    tsio.disconnect()
 
 
 def _status(api: Api, task: dict[str, Any]) -> str:

@@ -59,6 +59,20 @@ async def test_a_sleeping_feed_is_woken_again_and_again(queue, feed):
         await eventually(lambda: len(notebook.tasks) == quantity, patience=5)  # noqa: B023
 
 
+async def test_notifications_that_are_lost_cost_time_and_nothing_else(queue, feed, monkeypatch):
+    async def deaf(_channel: str, _wake: object) -> object:
+        return lambda: None
+
+    monkeypatch.setattr(queue.driver, "listen", deaf)
+    notebook, looking = Notebook(), EventFeed(queue, poll=0.1)
+    await looking.subscribe(notebook)
+    for quantity in (1, 2):
+        await asyncio.sleep(0.3)
+        await queue.submit_task(JOB)
+        await eventually(lambda: len(notebook.tasks) == quantity)  # noqa: B023
+    await looking.close()
+
+
 async def test_a_subscriber_that_fails_does_not_harm_the_others(queue, feed):
     async def fail(_events: Sequence[Event]) -> None:
         raise RuntimeError("not today")

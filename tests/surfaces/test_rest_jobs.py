@@ -62,7 +62,7 @@ def test_a_category_must_be_allowed(ada: Api):
     assert problem_of(put(ada, category="cooking")) == "invalid-category"
 
 
-@pytest.mark.parametrize("room", ["a@b", "a:b", "@other", "x" * 201])
+@pytest.mark.parametrize("room", ["", "a@b", "a:b", "@other", "x" * 201])
 def test_malformed_rooms_are_refused_for_writing_and_reading(ada: Api, room: str):
     answers = [put(ada, room)]
     answers += [ada.get(f"rooms/{room}/{what}") for what in ("jobs", "tasks", "workers", "providers")]

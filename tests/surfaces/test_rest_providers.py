@@ -162,6 +162,24 @@ def test_a_failed_read_is_told_until_a_later_one_succeeds(ada: Api, provider: di
     assert ada.get(path).content == b"found"
 
 
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b'{"detail": "half \\ud800"}', "half ?"),
+        (b"\xff", "\ufffd"),
+        (b'{"error": [1]}', "[1]"),
+        (b"[]", "[]"),
+    ],
+)
+def test_whatever_a_provider_says_of_its_failure_is_told(
+    ada: Api, provider: dict[str, Any], body: bytes, detail: str
+):
+    request_hash = ada.get(f"rooms/lab/providers/{NAME}").json()["request_hash"]
+    assert upload(ada, provider, request_hash, body, X_Result_Status="error").status_code == 204
+    answer = ada.get(f"rooms/lab/providers/{NAME}")
+    assert (problem_of(answer), answer.json()["detail"]) == ("provider-failed", detail)
+
+
 async def test_concurrent_reads_are_passed_on_once(ada: Api, queue: Queue, provider: dict[str, Any]):
     base = str(ada.base_url)
 

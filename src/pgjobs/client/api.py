@@ -17,6 +17,7 @@ Result = TypeVar("Result")
 
 PREFIX = "/v1/joblib"
 LONGEST_PAUSE_SECONDS = 30.0
+LONGEST_ERROR = 10_000
 
 FATAL = (KeyError, PermissionError, ValueError)
 """What the server refuses will be refused again; anything else may pass."""
@@ -65,7 +66,10 @@ class Calls:
                 **options,
             )
             raise_for_problem(response)
-        except httpx.HTTPError:
+        except FATAL:
+            self._failing_since = None
+            raise
+        except Exception:
             self._failing_since = self._failing_since or time.monotonic()
             raise
         self._failing_since = None
@@ -102,6 +106,12 @@ class Calls:
         """Whether the server has been silent for longer than is tolerated."""
         since = self._failing_since
         return since is not None and time.monotonic() - since > self._max_unreachable_seconds
+
+
+def sendable(error: str) -> str:
+    """An error's text as a server takes it: bounded, without what JSON or a database cannot hold."""
+    text = error[:LONGEST_ERROR].replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return text.encode("utf-8", "replace").decode()
 
 
 def in_path(name: str) -> str:

@@ -32,6 +32,7 @@ class LiveConnection:
         on_request: Callable[[ProviderRequest], None],
     ) -> None:
         self._tsio = tsio
+        self._on_task = on_task
         if tsio is None:
             return
         earlier = _handlers(tsio).get("connect")
@@ -63,12 +64,15 @@ class LiveConnection:
         self._say(LeaveJobRoom(job_name=name, worker_id=worker) for name in jobs)
 
     def _say(self, events: Iterable[LiveEvent], patience: float = 0) -> None:
-        for event in events if self.is_connected else ():
+        if self._tsio is None:
+            return
+        for event in events:
             answered = threading.Event()
             try:
                 self._emit(event, answered)
             except Exception as error:
-                # Not connected after all: rooms are joined when it is, and left by not being.
+                # Not connected: rooms are joined when it is, and left by not being. Only trying tells,
+                # for a client calls its connect handler before it says of itself that it is connected.
                 log.debug("%s was not sent: %s", event.event_name(), error)
                 return
             answered.wait(patience)
@@ -78,6 +82,8 @@ class LiveConnection:
             if isinstance(answer, Mapping) and answer.get("status") != "ok":
                 log.warning("%s was refused: %s", event.event_name(), answer.get("detail"))
             answered.set()
+            # What was said in the room before it was entered is found by looking.
+            self._on_task()
 
         name, data = event.event_name(), event.model_dump()
         try:
@@ -85,7 +91,7 @@ class LiveConnection:
         except TypeError:
             # Something like a client that cannot say when it was heard.
             self._tsio.emit(name, data)
-            answered.set()
+            hear()
 
 
 def _handlers(tsio: Any) -> Mapping[str, Any]:

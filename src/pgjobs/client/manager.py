@@ -12,9 +12,9 @@ from typing import Any, Self
 from uuid import UUID
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from pgjobs.client.api import ApiManager, Calls, in_path
+from pgjobs.client.api import ApiManager, Calls, in_path, sendable
 from pgjobs.client.extensions import category_of
 from pgjobs.client.live import LiveConnection
 from pgjobs.client.providers import answer
@@ -26,12 +26,13 @@ from pgjobs.events import ProviderRequest
 log = logging.getLogger("pgjobs.client")
 
 JOIN_SECONDS = 10.0
+ANSWER_SECONDS = 15.0
 
 
 class JobManager(Registry):
     """A worker. As a mapping: the classes of its jobs by full name.
 
-    Heartbeats are sent in the background from the first registration on. With `execute`,
+    Heartbeats are sent in the background as soon as there is a worker. With `execute`,
     tasks are claimed and run there too; without, take them from `listen()` or `claim()`.
     """
 
@@ -55,7 +56,6 @@ class JobManager(Registry):
         )
         self._polling_interval = polling_interval
         self._disconnecting = threading.Lock()
-        self._task_available = threading.Event()
         self._serving = Serving(self, execute, heartbeat_interval)
         self._live = LiveConnection(
             tsio, on_connect=self._join_all, on_task=self._task_available.set, on_request=self._answer
@@ -105,20 +105,23 @@ class JobManager(Registry):
     def _claim(self, patience: float) -> ClaimedTask | None:
         # Without Socket.IO the server tells of a task by answering late.
         wait = 0 if self._live.is_connected else math.floor(patience)
+        # A client that gave up before the server answers would leave the task with nobody.
+        patient: dict[str, Any] = {"timeout": wait + ANSWER_SECONDS} if wait else {}
         headers = {"Prefer": f"wait={wait}"} if wait else None
         body = {"worker_id": str(self._required_worker())}
         while True:
-            response = self.calls.call("POST", "/tasks/claim", json=body, headers=headers)
+            response = self.calls.call("POST", "/tasks/claim", json=body, headers=headers, **patient)
             if (shown := response.json()["task"]) is None:
                 return None
             token = response.headers.get("Lease-Token")
-            try:
-                model, run_kwargs = self._jobs[shown["job_name"]]
-                return ClaimedTask.of(shown, model, run_kwargs, token)
-            except KeyError:
+            if (job := self._jobs.get(shown["job_name"])) is None:
                 problem = f"This worker does not serve {shown['job_name']}"
-            except ValidationError as error:
-                problem = f"The payload does not fit: {error}"
+            else:
+                try:
+                    return ClaimedTask.of(shown, *job, token)
+                except Exception as error:
+                    # A model's own validators may raise anything.
+                    problem = f"The payload does not fit: {error}"
             self._update(shown["id"], "failed", token, error=problem)
 
     def _next_task(self, interval: float, is_stopped: Callable[[], bool]) -> ClaimedTask | None:
@@ -146,8 +149,20 @@ class JobManager(Registry):
             is_over_after(began + interval - time.monotonic())
         return None
 
-    def _update(self, task_id: str, status: str, token: str | None = None, **more: Any) -> None:
-        body = {"status": status, **{name: value for name, value in more.items() if value is not None}}
+    def _update(
+        self,
+        task_id: str,
+        status: str,
+        token: str | None = None,
+        *,
+        error: str | None = None,
+        result: Any = None,
+    ) -> None:
+        body: dict[str, Any] = {"status": status}
+        if error is not None:
+            body["error"] = sendable(error)
+        if result is not None:
+            body["result"] = result
         headers = {"Lease-Token": token} if token else None
         self.calls.call("PATCH", f"/tasks/{task_id}", json=body, headers=headers)
 
@@ -169,7 +184,9 @@ class JobManager(Registry):
         try:
             answer(self.calls, provider, request)
         except (KeyError, PermissionError) as error:
-            self.give_up(f"the server refuses this worker's answers: {error}")
+            # One that was unregistered while it read is missed by nobody.
+            if self._providers.get(request.provider_name) is provider:
+                self.give_up(f"the server refuses this worker's answers: {error}")
         except Exception as error:
             log.warning("an answer of %s was not uploaded: %s", request.provider_name, error)
 

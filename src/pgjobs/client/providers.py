@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from pgjobs.client.api import Calls
+from pgjobs.client.api import Calls, sendable
 from pgjobs.client.extensions import Provider
 from pgjobs.events import ProviderRequest
 
@@ -26,6 +26,7 @@ class RegisteredProvider:
 
 def answer(calls: Calls, provider: RegisteredProvider, request: ProviderRequest) -> None:
     """Reads what was asked for and uploads it; a failing read uploads its error."""
+    path = f"/providers/{provider.id}/results"
     headers = {"X-Request-Hash": request.request_id, "Content-Type": provider.cls.content_type}
     try:
         result = provider.cls(**json.loads(request.params)).read(provider.handler)
@@ -33,6 +34,13 @@ def answer(calls: Calls, provider: RegisteredProvider, request: ProviderRequest)
         content = bytes(result) if is_raw else json.dumps(result, default=str).encode()
     except Exception as error:
         log.exception("provider %s cannot answer %s", request.provider_name, request.params)
-        content = json.dumps({"detail": f"{type(error).__name__}: {error}"}).encode()
-        headers |= {"X-Result-Status": "error", "Content-Type": "application/json"}
-    calls.call("POST", f"/providers/{provider.id}/results", headers=headers, content=content)
+        detail = f"{type(error).__name__}: {error}"
+    else:
+        try:
+            calls.call("POST", path, headers=headers, content=content)
+            return
+        except ValueError as error:
+            # Too large, perhaps. Whoever asked waits: better a reason than silence.
+            detail = f"The answer was refused: {error}"
+    headers |= {"X-Result-Status": "error", "Content-Type": "application/json"}
+    calls.call("POST", path, headers=headers, content=json.dumps({"detail": sendable(detail)}).encode())

@@ -32,6 +32,7 @@ class Registry(Mapping[str, type[BaseModel]]):
         self._jobs: dict[str, tuple[type[BaseModel], dict[str, Any]]] = {}
         self._providers: dict[str, RegisteredProvider] = {}
         self._lock = threading.RLock()
+        self._task_available = threading.Event()
 
     def __getitem__(self, full_name: str) -> type[BaseModel]:
         return self._jobs[full_name][0]
@@ -63,7 +64,8 @@ class Registry(Mapping[str, type[BaseModel]]):
         """Registers a worker of its own accord; registering a job or provider does so when needed."""
         with self._lock:
             self._worker_id = UUID(self.calls.call_at_startup("POST", "/workers").json()["id"])
-            return self._worker_id
+        self._serving.start()
+        return self._worker_id
 
     @overload
     def register(
@@ -98,6 +100,8 @@ class Registry(Mapping[str, type[BaseModel]]):
             self._jobs[full_name] = (cls, run_kwargs)
         self._live.join(self._worker_id, [full_name], [], patience=JOIN_SECONDS)
         self._serving.start()
+        # Tasks of the job may have been there first, and a loop that serves others already may be at rest.
+        self._task_available.set()
 
     def register_provider(self, cls: type[Provider], *, name: str, handler: Any, room: str = GLOBAL) -> UUID:
         """Registers a provider whose reads `handler` answers; returns its id."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable
@@ -27,18 +26,22 @@ class Serving:
         self._execute = execute
         self._heartbeat_interval = heartbeat_interval
         self._threads: list[threading.Thread] = []
+        self._starting = threading.Lock()
 
     def start(self) -> None:
-        if self._threads:
-            return
-        # Apart from the work, so that a long task never loses its worker.
-        self._threads.append(
-            threading.Thread(target=self._send_heartbeats, name="pgjobs-heartbeat", daemon=True)
-        )
-        if self._execute is not None:
-            self._threads.append(threading.Thread(target=self._serve, name="pgjobs-serving", daemon=True))
-        for thread in self._threads:
-            thread.start()
+        """Starts the threads, once."""
+        with self._starting:
+            if self._threads:
+                return
+            # Apart from the work, so that a long task never loses its worker.
+            self._begin(self._send_heartbeats, "pgjobs-heartbeat")
+            if self._execute is not None:
+                self._begin(self._serve, "pgjobs-serving")
+
+    def _begin(self, target: Callable[[], None], name: str) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def join(self, timeout: float) -> None:
         for thread in self._threads:
@@ -79,12 +82,23 @@ class Serving:
         assert self._execute is not None
         try:
             result = self._execute(task)
-        except Exception as error:
+        except BaseException as error:
+            # sys.exit() too: it would end this thread and leave a worker that only sends heartbeats.
             log.exception("task %s failed", task.task_id)
             message = f"{type(error).__name__}: {error}"
             self._tell(task, lambda: manager.fail(task, message))
         else:
-            self._tell(task, lambda: manager.complete(task, _storable(task, result)))
+            self._tell(task, lambda: self._complete(task, result))
+
+    def _complete(self, task: ClaimedTask, result: Any) -> None:
+        try:
+            self._manager.complete(task, result)
+        except (TypeError, ValueError, RecursionError) as error:
+            if result is None:
+                raise
+            # The work is done, and told as done; if it was the lease that was refused, this is too.
+            log.warning("the result of task %s is not kept: %s", task.task_id, error)
+            self._manager.complete(task)
 
     def _tell(self, task: ClaimedTask, tell: Callable[[], None]) -> bool:
         """Reports a step; a task that was taken away or cancelled meanwhile concerns nobody here."""
@@ -98,12 +112,3 @@ class Serving:
         else:
             return True
         return False
-
-
-def _storable(task: ClaimedTask, result: Any) -> Any:
-    try:
-        json.dumps(result)
-    except (TypeError, ValueError):
-        log.warning("the result of task %s is not JSON and is not kept", task.task_id)
-        return None
-    return result

@@ -8,7 +8,15 @@ from fastapi import APIRouter, Response
 
 from pgjobs.errors import InvalidCategory
 from pgjobs.rest.auth import ActorDep, Reading
-from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep, SettingsDep, WritableRoomDep
+from pgjobs.rest.dependencies import (
+    LimitDep,
+    OffsetDep,
+    QueueDep,
+    RoomDep,
+    SettingsDep,
+    WritableRoomDep,
+    validate_room_id,
+)
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import JobIn, JobListed, JobOut, Page
@@ -84,6 +92,12 @@ async def list_jobs(
 async def get_job(room_id: RoomDep, job_name: str, queue: QueueDep) -> JobOut:
     """One job visible from the room, by its full name."""
     return JobOut.of(await queue.get_job(job_name, room=room_id))
+
+
+@router.api_route("/rooms//{rest:path}", methods=["GET", "PUT", "POST"], include_in_schema=False)
+async def refuse_empty_room(rest: str) -> None:  # noqa: ARG001
+    """A room without a name is no room, rather than no address."""
+    validate_room_id("")
 
 
 def _allowed(category: str, settings: ApiSettings) -> str:

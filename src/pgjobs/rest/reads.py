@@ -184,8 +184,15 @@ def _failure(stored: bytes) -> ProblemException:
     except ValueError:
         given = stored.decode("utf-8", "replace")
     detail = given.get("detail", given.get("error", given)) if isinstance(given, dict) else given
-    failed = problem("provider-failed", detail if isinstance(detail, str) else json.dumps(detail))
+    failed = problem("provider-failed", _printable(detail if isinstance(detail, str) else json.dumps(detail)))
     if not isinstance(given, dict):
         return failed
-    members = {name: given[name] for name in ("type", "title") if isinstance(given.get(name), str)}
+    members = {
+        name: _printable(given[name]) for name in ("type", "title") if isinstance(given.get(name), str)
+    }
     return ProblemException(ProblemDetail(**{**failed.problem.model_dump(), **members}), failed.headers)
+
+
+def _printable(text: str) -> str:
+    # JSON can spell half a character, which no answer could be encoded with.
+    return text.encode("utf-8", "replace").decode()

@@ -32,6 +32,6 @@ def manager(sdk: Api) -> Iterator[JobManager]:
 @pytest.fixture
 def tsio(base: str, token: str) -> Iterator[socketio.Client]:
     tsio = socketio.Client()
-    tsio.connect(base, auth={"token": token}, transports=["websocket"])
+    tsio.connect(base, auth={"token": token}, transports=["websocket"], wait_timeout=10)
     yield tsio
     tsio.disconnect()
