@@ -3170,7 +3170,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.get_cleanup(run_id uuid) IS 'The clean-up task of a run. Example: select status, last_error from pgjobs.get_cleanup(''<run id>'')';
 
-CREATE FUNCTION pgjobs.get_generic_job(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid) RETURNS SETOF pgjobs.generic_jobs
+CREATE FUNCTION pgjobs.get_generic_job(task_id bigint DEFAULT NULL::bigint, task_uuid uuid DEFAULT NULL::uuid, owner_user_id text DEFAULT NULL::text, project_id bigint DEFAULT NULL::bigint) RETURNS SETOF pgjobs.generic_jobs
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -3179,7 +3179,9 @@ begin
   return query
   select g.*
   from pgjobs.generic_jobs as g
-  where g.id = coalesce(get_generic_job.task_id, pgjobs.task_id(get_generic_job.task_uuid));
+  where g.id = coalesce(get_generic_job.task_id, pgjobs.task_id(get_generic_job.task_uuid))
+    and (get_generic_job.owner_user_id is null or g.owner_user_id = get_generic_job.owner_user_id)
+    and (get_generic_job.project_id is null or g.project_id = get_generic_job.project_id);
   if not found then
     perform pgjobs.refuse('task-not-found',
       format('Task %s does not exist', coalesce(get_generic_job.task_id::text, get_generic_job.task_uuid::text)));
@@ -3187,7 +3189,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) IS 'One task in the generic manager''s words. Example: select status, payload, result from pgjobs.get_generic_job(42)';
+COMMENT ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid, owner_user_id text, project_id bigint) IS 'One task in the generic manager''s words. Example: select status, payload, result from pgjobs.get_generic_job(42)';
 
 CREATE FUNCTION pgjobs.get_job(job text, room text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -6678,7 +6680,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) IS 'Submits many tasks of one job. Example: select * from pgjobs.submit_tasks(''@global:modifiers:Rotate'', array[''{"angle": 90}''::jsonb])';
 
-CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT 1000, worker_timeout interval DEFAULT NULL::interval) RETURNS TABLE(swept text, changed integer, error text)
+CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT 1000, worker_timeout interval DEFAULT NULL::interval, internal_timeout interval DEFAULT NULL::interval) RETURNS TABLE(swept text, changed integer, error text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
@@ -6690,8 +6692,8 @@ begin
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
       null, 'Steps: ' || array_to_string(v_steps, ', '));
   end if;
-  if sweep.worker_timeout <= interval '0' then
-    perform pgjobs.refuse('validation-error', 'worker_timeout must be longer than zero');
+  if least(sweep.worker_timeout, sweep.internal_timeout) <= interval '0' then
+    perform pgjobs.refuse('validation-error', 'Timeouts must be longer than zero');
   end if;
   foreach swept in array case when sweep.step is null then v_steps else array[sweep.step] end loop
     error := null;
@@ -6699,7 +6701,7 @@ begin
       changed := case swept
         when 'leases' then pgjobs.sweep_leases(v_now, batch)
         when 'workers' then pgjobs.sweep_workers(v_now, batch, sweep.worker_timeout)
-        when 'internal' then pgjobs.sweep_internal(v_now, batch)
+        when 'internal' then pgjobs.sweep_internal(v_now, batch, sweep.internal_timeout)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
         -- One batch size for all steps: to count costs a hundredth of a lease.
@@ -6716,7 +6718,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) IS 'One pass of upkeep. Example: select * from pgjobs.sweep()';
+COMMENT ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) IS 'One pass of upkeep. Example: select * from pgjobs.sweep()';
 
 CREATE FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) RETURNS integer
     LANGUAGE plpgsql
@@ -6769,7 +6771,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) IS 'Counts failed attempts by fingerprint. Example: select pgjobs.sweep_errors(pgjobs.now(), 10000)';
 
-CREATE FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) RETURNS integer
+CREATE FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer, internal_timeout interval DEFAULT NULL::interval) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -6784,7 +6786,10 @@ begin
     from pgjobs.leases as l
     join pgjobs.jobs as j on j.id = l.job_id and j.room = '@internal'
     join pgjobs.tasks as t on t.id = l.task_id
-    where coalesce(l.started_at, t.created_at) < sweep_internal.now - (select s.internal_timeout from pgjobs.settings as s)
+    where coalesce(l.started_at, t.created_at)
+      < sweep_internal.now - coalesce(
+        sweep_internal.internal_timeout, (select s.internal_timeout from pgjobs.settings as s)
+      )
     order by l.task_id
     limit sweep_internal.batch
     for update of l skip locked
@@ -6796,7 +6801,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) IS 'Fails stuck @internal tasks. Example: select pgjobs.sweep_internal(pgjobs.now(), 1000)';
+COMMENT ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer, internal_timeout interval) IS 'Fails stuck @internal tasks. Example: select pgjobs.sweep_internal(pgjobs.now(), 1000)';
 
 CREATE FUNCTION pgjobs.sweep_leases(now timestamp with time zone, batch integer) RETURNS integer
     LANGUAGE plpgsql
@@ -9642,11 +9647,11 @@ GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.get_cleanup(run_id uuid) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid, owner_user_id text, project_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid, owner_user_id text, project_id bigint) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid, owner_user_id text, project_id bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid, owner_user_id text, project_id bigint) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_generic_job(task_id bigint, task_uuid uuid, owner_user_id text, project_id bigint) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.get_job(job text, room text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.get_job(job text, room text) TO pgjobs_readonly;
@@ -10102,14 +10107,14 @@ GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text,
 GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) TO pgjobs_api;
-GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval) TO pgjobs_operator;
+REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) TO pgjobs_api;
+GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) TO pgjobs_operator;
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_errors(now timestamp with time zone, batch integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.sweep_internal(now timestamp with time zone, batch integer, internal_timeout interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_leases(now timestamp with time zone, batch integer) FROM PUBLIC;
 

@@ -134,9 +134,20 @@ class GenericVerbs:
         return [GenericJob.of(row) for row in rows]
 
     async def get_generic_job(
-        self, task_id: int | None = None, *, task_uuid: UUID | None = None
+        self,
+        task_id: int | None = None,
+        *,
+        task_uuid: UUID | None = None,
+        owner_user_id: str | None = None,
+        project_id: int | None = None,
     ) -> GenericJob:
-        rows = await self.driver.call("get_generic_job", task_id=task_id, task_uuid=task_uuid)
+        rows = await self.driver.call(
+            "get_generic_job",
+            task_id=task_id,
+            task_uuid=task_uuid,
+            owner_user_id=owner_user_id,
+            project_id=project_id,
+        )
         return GenericJob.of(rows[0])
 
     async def list_generic_jobs(

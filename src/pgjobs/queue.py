@@ -236,9 +236,16 @@ class Queue(
     # upkeep
 
     async def sweep(
-        self, step: str | None = None, *, batch: int | None = None, worker_timeout: timedelta | None = None
+        self,
+        step: str | None = None,
+        *,
+        batch: int | None = None,
+        worker_timeout: timedelta | None = None,
+        internal_timeout: timedelta | None = None,
     ) -> list[Swept]:
-        rows = await self.driver.call("sweep", step=step, batch=batch, worker_timeout=worker_timeout)
+        rows = await self.driver.call(
+            "sweep", step=step, batch=batch, worker_timeout=worker_timeout, internal_timeout=internal_timeout
+        )
         return [Swept.of(row) for row in rows]
 
     async def prune_tasks(

@@ -22,13 +22,19 @@ STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "erro
 
 
 class SweeperSettings(Protocol):
-    """How often to sweep, and how long a worker may be silent: None, as long as the database says."""
+    """How often to sweep, how long a worker may be silent and an `@internal` task may take.
+
+    None: as long as the database says.
+    """
 
     @property
     def sweeper_interval_seconds(self) -> float: ...
 
     @property
     def worker_timeout(self) -> timedelta | None: ...
+
+    @property
+    def internal_timeout(self) -> timedelta | None: ...
 
 
 async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object = None) -> None:  # noqa: ARG001
@@ -43,20 +49,31 @@ async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object =
             await asyncio.gather(rest, catch_up(queue, settings.sweeper_interval_seconds))
         else:
             await rest
-        is_behind = await sweep_once(queue, worker_timeout=settings.worker_timeout)
+        is_behind = await sweep_once(
+            queue, worker_timeout=settings.worker_timeout, internal_timeout=settings.internal_timeout
+        )
 
 
-async def sweep_once(queue: Queue, *, worker_timeout: timedelta | None = None) -> bool:
+async def sweep_once(
+    queue: Queue, *, worker_timeout: timedelta | None = None, internal_timeout: timedelta | None = None
+) -> bool:
     """One pass, each step in a transaction of its own; tells whether retention has more to do."""
-    changed = {step: await _sweep(queue, step, worker_timeout) for step in STEPS}
+    changed = {step: await _sweep(queue, step, worker_timeout, internal_timeout) for step in STEPS}
     return changed["retention"] >= BATCH
 
 
-async def _sweep(queue: Queue, step: str, worker_timeout: timedelta | None = None) -> int:
+async def _sweep(
+    queue: Queue,
+    step: str,
+    worker_timeout: timedelta | None = None,
+    internal_timeout: timedelta | None = None,
+) -> int:
     """One step; one that fails is logged."""
     changed = 0
     try:
-        for swept in await queue.sweep(step, batch=BATCH, worker_timeout=worker_timeout):
+        for swept in await queue.sweep(
+            step, batch=BATCH, worker_timeout=worker_timeout, internal_timeout=internal_timeout
+        ):
             changed += swept.changed
             if swept.error is not None:
                 log.error("sweeping %s failed: %s", swept.swept, swept.error)

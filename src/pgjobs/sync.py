@@ -83,6 +83,10 @@ class JobManager(_Blocking):
     def queue(self) -> Queue:
         return Queue(self._wrapped.queue)
 
+    @property
+    def settings(self) -> manager.ManagerSettings:
+        return self._wrapped.settings
+
 
 def _driver(url: str | None, **options: Any) -> Driver:
     settings = Settings()

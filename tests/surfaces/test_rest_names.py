@@ -61,7 +61,7 @@ def test_settings_have_the_documented_defaults():
     settings = JobLibSettings()
     assert settings.allowed_categories == ["modifiers", "selections", "analysis"]
     assert (settings.worker_timeout_seconds, settings.sweeper_interval_seconds) == (60, 30)
-    assert settings.long_poll_max_wait_seconds == 120
+    assert (settings.internal_task_timeout_seconds, settings.long_poll_max_wait_seconds) == (3600, 120)
     assert (settings.provider_result_ttl_seconds, settings.provider_inflight_ttl_seconds) == (300, 30)
     assert isinstance(get_settings(), JobLibSettings)
 

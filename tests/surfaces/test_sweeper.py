@@ -23,6 +23,7 @@ JOB = "lab:modifiers:Rotate"
 class Often:
     sweeper_interval_seconds: float = 0.01
     worker_timeout: timedelta | None = None
+    internal_timeout: timedelta | None = None
 
 
 async def test_an_error_is_logged_and_the_loop_lives(queue, caplog):
@@ -72,11 +73,29 @@ async def test_a_server_takes_workers_for_dead_after_the_time_it_was_given(queue
     assert (ended.status, ended.error) == ("failed", "Worker disconnected")
 
 
+async def test_a_server_gives_internal_tasks_the_time_it_was_given(queue, serve):
+    for room in ("@internal", "lab"):
+        await queue.register_job(room, "modifiers", "Slow")
+    worker = await queue.register_worker(jobs=["@internal:modifiers:Slow", JOB.replace("Rotate", "Slow")])
+    inside, outside = [await queue.submit_task(f"{room}:modifiers:Slow") for room in ("@internal", "lab")]
+    assert len(await queue.claim_tasks(worker.id, quantity=2, start=True)) == 2
+    serve(internal_task_timeout_seconds=1, sweeper_interval_seconds=0.1)
+
+    async def has_failed():
+        return (await queue.get_task(inside.task_id)).error == "Internal worker timeout"
+
+    await eventually(has_failed)
+    assert (await queue.get_task(outside.task_id)).status == "running"
+
+
 async def test_only_a_time_that_was_set_stands_in_for_the_databases_own(queue, monkeypatch):
     assert ApiSettings().worker_timeout is None
+    assert ApiSettings().internal_timeout is None
     assert ApiSettings(worker_timeout_seconds=60).worker_timeout == timedelta(minutes=1)
     monkeypatch.setenv("ZNDRAW_JOBLIB_WORKER_TIMEOUT_SECONDS", "5")
+    monkeypatch.setenv("ZNDRAW_JOBLIB_INTERNAL_TASK_TIMEOUT_SECONDS", "7")
     assert ApiSettings().worker_timeout == timedelta(seconds=5)
+    assert ApiSettings().internal_timeout == timedelta(seconds=7)
 
 
 async def test_cron_can_sweep(queue_url, queue):

@@ -1,8 +1,13 @@
 -- One pass of upkeep, or one step of it. Safe from many processes at once: each
 -- step takes a bounded batch and passes by what others hold. A step that fails
--- is reported in `error` and changes nothing; the others go on. A `worker_timeout`
--- stands in for that of the settings.
-create function pgjobs.sweep(step text default null, batch integer default 1000, worker_timeout interval default null)
+-- is reported in `error` and changes nothing; the others go on. A `worker_timeout` or
+-- an `internal_timeout` stands in for that of the settings.
+create function pgjobs.sweep(
+  step text default null,
+  batch integer default 1000,
+  worker_timeout interval default null,
+  internal_timeout interval default null
+)
 returns table (swept text, changed integer, error text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -15,8 +20,8 @@ begin
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
       null, 'Steps: ' || array_to_string(v_steps, ', '));
   end if;
-  if sweep.worker_timeout <= interval '0' then
-    perform pgjobs.refuse('validation-error', 'worker_timeout must be longer than zero');
+  if least(sweep.worker_timeout, sweep.internal_timeout) <= interval '0' then
+    perform pgjobs.refuse('validation-error', 'Timeouts must be longer than zero');
   end if;
   foreach swept in array case when sweep.step is null then v_steps else array[sweep.step] end loop
     error := null;
@@ -24,7 +29,7 @@ begin
       changed := case swept
         when 'leases' then pgjobs.sweep_leases(v_now, batch)
         when 'workers' then pgjobs.sweep_workers(v_now, batch, sweep.worker_timeout)
-        when 'internal' then pgjobs.sweep_internal(v_now, batch)
+        when 'internal' then pgjobs.sweep_internal(v_now, batch, sweep.internal_timeout)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
         -- One batch size for all steps: to count costs a hundredth of a lease.

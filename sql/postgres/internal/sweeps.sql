@@ -62,7 +62,7 @@ comment on function pgjobs.sweep_workers is 'Cleans up silent workers. Example: 
 
 -- Fails @internal tasks that are claimed or running for too long, measured from
 -- their start or, never started, from their submission.
-create function pgjobs.sweep_internal(now timestamptz, batch integer)
+create function pgjobs.sweep_internal(now timestamptz, batch integer, internal_timeout interval default null)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -78,7 +78,10 @@ begin
     from pgjobs.leases as l
     join pgjobs.jobs as j on j.id = l.job_id and j.room = '@internal'
     join pgjobs.tasks as t on t.id = l.task_id
-    where coalesce(l.started_at, t.created_at) < sweep_internal.now - (select s.internal_timeout from pgjobs.settings as s)
+    where coalesce(l.started_at, t.created_at)
+      < sweep_internal.now - coalesce(
+        sweep_internal.internal_timeout, (select s.internal_timeout from pgjobs.settings as s)
+      )
     order by l.task_id
     limit sweep_internal.batch
     for update of l skip locked

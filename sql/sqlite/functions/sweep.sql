@@ -1,7 +1,7 @@
--- sweep(step text = null, batch integer = 1000, worker_timeout interval = null)
+-- sweep(step text = null, batch integer = 1000, worker_timeout interval = null, internal_timeout interval = null)
 --
--- One pass of upkeep, or one step of it, each a bounded batch. A `worker_timeout`
--- stands in for that of the settings. Endings are counted as they happen on SQLite,
+-- One pass of upkeep, or one step of it, each a bounded batch. A `worker_timeout` or an
+-- `internal_timeout` stands in for that of the settings. Endings are counted as they happen on SQLite,
 -- so rollups only forget old minutes, and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
@@ -9,8 +9,8 @@ select refuse(
 )
 where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention')
   or :batch not between 1 and 100000;
-select refuse('validation-error', 'worker_timeout must be longer than zero')
-where :worker_timeout <= 0;
+select refuse('validation-error', 'Timeouts must be longer than zero')
+where :worker_timeout <= 0 or :internal_timeout <= 0;
 
 -- Lapsed leases, and leases whose worker is gone. The plus keeps the order from
 -- choosing the table over the index of leases.
@@ -58,7 +58,8 @@ from (
   cross join jobs as j on j.id = t.job_id and j.room = '@internal'
   where t.status in ('claimed', 'running')
     and coalesce(:step, 'internal') = 'internal'
-    and coalesce(t.started_at, t.created_at) < now() - (select c.internal_timeout from settings as c)
+    and coalesce(t.started_at, t.created_at) < now()
+      - coalesce(:internal_timeout, (select c.internal_timeout from settings as c))
   order by +t.id
   limit :batch
 ) as l;

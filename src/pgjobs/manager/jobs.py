@@ -118,17 +118,32 @@ class JobManager(LeaseCalls):
         options["available_at"] = available_at
         return await self.create_job(domain, queue, job_type, payload, owner_user_id, **options)
 
-    async def get_job(self, id: int | UUID | str) -> GenericJob:  # noqa: A002
-        """A job by number or uuid."""
-        if isinstance(id, int):
-            return await self.queue.get_generic_job(id)
-        return await self.get_job_by_uuid(id)
+    async def get_job(
+        self,
+        id: int | UUID | str,  # noqa: A002
+        *,
+        owner_user_id: str | int | None = None,
+        project_id: int | None = None,
+    ) -> GenericJob:
+        """A job by number or uuid; with an owner or project named, not found unless it is theirs."""
+        if not isinstance(id, int):
+            return await self.get_job_by_uuid(id, owner_user_id=owner_user_id, project_id=project_id)
+        return await self.queue.get_generic_job(
+            id, owner_user_id=None if owner_user_id is None else str(owner_user_id), project_id=project_id
+        )
 
-    async def get_job_by_uuid(self, uuid: UUID | str) -> GenericJob:
+    async def get_job_by_uuid(
+        self, uuid: UUID | str, *, owner_user_id: str | int | None = None, project_id: int | None = None
+    ) -> GenericJob:
         try:
-            return await self.queue.get_generic_job(task_uuid=UUID(str(uuid)))
+            known = UUID(str(uuid))
         except ValueError:
             raise TaskNotFound(f"No job has the id {uuid!r}") from None
+        return await self.queue.get_generic_job(
+            task_uuid=known,
+            owner_user_id=None if owner_user_id is None else str(owner_user_id),
+            project_id=project_id,
+        )
 
     async def list_jobs(  # noqa: PLR0917
         self,

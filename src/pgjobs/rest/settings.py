@@ -22,6 +22,7 @@ class ApiSettings(BaseSettings):
     allowed_categories: list[str] = ["modifiers", "selections", "analysis"]
     long_poll_max_wait_seconds: int = Field(default=120, ge=0)
     worker_timeout_seconds: int = Field(default=60, ge=1)
+    internal_task_timeout_seconds: int = Field(default=3600, ge=1)
     sweeper_interval_seconds: float = Field(default=30, gt=0)
     provider_result_ttl_seconds: int = Field(default=300, ge=1)
     provider_inflight_ttl_seconds: int = Field(default=30, ge=1)
@@ -44,8 +45,15 @@ class ApiSettings(BaseSettings):
     @property
     def worker_timeout(self) -> timedelta | None:
         """How long a worker may be silent; None unless it was set: the database's own setting counts then."""
-        is_set = "worker_timeout_seconds" in self.model_fields_set
-        return timedelta(seconds=self.worker_timeout_seconds) if is_set else None
+        return self._if_set("worker_timeout_seconds")
+
+    @property
+    def internal_timeout(self) -> timedelta | None:
+        """How long an `@internal` task may take; None unless it was set, as above."""
+        return self._if_set("internal_task_timeout_seconds")
+
+    def _if_set(self, name: str) -> timedelta | None:
+        return timedelta(seconds=getattr(self, name)) if name in self.model_fields_set else None
 
 
 JobLibSettings = ApiSettings

@@ -197,6 +197,18 @@ async def test_an_unknown_job_is_not_found(manager, unknown):
         await manager.get_job(unknown)
 
 
+async def test_a_job_of_somebody_else_is_not_found_by_whoever_names_an_owner(manager):
+    job = await manager.create_job("chatbooks", "default", "export", {}, 17, 7)
+    for known in (job["id"], job["uuid"], str(job["uuid"])):
+        for mine in ({"owner_user_id": 17}, {"project_id": 7}, {"owner_user_id": "17", "project_id": 7}):
+            assert await manager.get_job(known, **mine) == job
+        for other in ({"owner_user_id": "bob"}, {"project_id": 8}, {"owner_user_id": "17", "project_id": 8}):
+            with pytest.raises(TaskNotFound):
+                await manager.get_job(known, **other)
+    with pytest.raises(TaskNotFound):
+        await manager.get_job_by_uuid(job["uuid"], owner_user_id="bob")
+
+
 async def test_lists_fit_every_filter(manager):
     ids = {}
     for number, (domain, queue, job_type, owner, project) in enumerate(

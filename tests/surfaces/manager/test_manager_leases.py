@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.errors import InvalidArgument, InvalidTransition, LeaseLost, TaskNotFound
-from pgjobs.manager import Completed, Failure
+from pgjobs.manager import Completed, Failure, JobManager
 
 EXPORT = ("chatbooks", "default", "export")
 QUEUE = ("chatbooks", "default")
@@ -281,6 +281,28 @@ async def test_batches_answer_for_each_item(manager):
     released = await manager.release_jobs("w", [(b["id"], b["lease_id"]), (e["id"], e["lease_id"])])
     assert [item["status"] for item in released] == ["queued", "queued"]
     assert (await manager.get_job(a["id"]))["result"] == "A"
+
+
+async def test_a_batch_is_one_call_of_the_database(home, monkeypatch):
+    manager, called = JobManager(home.queue), []
+    call = home.queue.driver.call
+
+    async def counted(verb, /, **arguments):
+        called.append(verb)
+        return await call(verb, **arguments)
+
+    monkeypatch.setattr(home.queue.driver, "call", counted)
+    await manager.create_jobs(*EXPORT, [{} for _ in range(9)])
+    jobs = await manager.acquire_jobs(*QUEUE, 60, "w", 9)
+    leases = [(job.id, str(job.lease_id)) for job in jobs]
+    await manager.renew_job_leases("w", leases, 60)
+    await manager.complete_jobs("w", [Completed(*lease) for lease in leases[:3]])
+    await manager.fail_jobs("w", [Failure(*lease, "no") for lease in leases[3:6]])
+    await manager.release_jobs("w", leases[6:])
+    assert called == [
+        "create_generic_jobs", "acquire_generic_jobs", "renew_tasks", "complete_tasks", "fail_tasks",
+        "release_tasks",
+    ]  # fmt: skip
 
 
 async def test_a_queued_job_is_cancelled_at_once(manager):

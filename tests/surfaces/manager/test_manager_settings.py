@@ -63,6 +63,13 @@ def test_the_backend_is_read_from_the_environment(monkeypatch):
     assert pgjobs.backend_for("chatbooks") == "legacy"
 
 
+def test_a_blocking_manager_tells_its_settings_too(tmp_path):
+    with pgjobs.sync.JobManager(
+        f"sqlite:///{tmp_path / 'jobs.db'}", settings=ManagerSettings(max_concurrency=9)
+    ) as jm:
+        assert (jm.settings.max_concurrency, jm.settings.heartbeat(60)) == (9, 30)
+
+
 def test_the_package_offers_its_names():
     assert pgjobs.JobManager.__module__ == "pgjobs.manager.jobs"
     assert pgjobs.sync.JobManager is not pgjobs.JobManager
