@@ -1,26 +1,26 @@
-"""One Postgres server per run, one freshly cloned database per test."""
+"""One Postgres server per run, one freshly cloned database or file per test."""
 
 from __future__ import annotations
 
 import asyncio
-import os
+import shutil
 from collections.abc import Iterator
-from itertools import count
+from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.factories import postgresql_noproc
-from pytest_postgresql.janitor import DatabaseJanitor
 
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from pgjobs.drivers.migrations import install_test_clock, migrate, read_release
+from pgjobs.queue import Queue
+from tests.databases import Databases
 from tests.server import PostgresServer, start_server, stop_server
 
 _SERVER = pytest.StashKey[EmbeddedPostgres]()
 _ADDRESS = pytest.StashKey[dict[str, Any]]()
-_database_numbers = count(1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -71,26 +71,44 @@ def _install(*, host: str, port: int, user: str, password: str, dbname: str, **_
 migrated_template = postgresql_noproc(dbname="pgjobs", depends_on="postgres_server", load=[_install])
 
 
-def _new_database(server: PostgresServer, template: str | None = None) -> Iterator[str]:
-    janitor = DatabaseJanitor(
-        user=server.user,
-        host=server.host,
-        port=server.port,
-        password=server.password,
-        dbname=f"test{next(_database_numbers)}_{os.getpid()}",
-        template_dbname=template,
-    )
-    with janitor:
-        yield server.url(janitor.dbname)
+@pytest.fixture(scope="session")
+def databases(postgres_server: PostgresServer) -> Iterator[Databases]:
+    with Databases(postgres_server) as databases:
+        yield databases
 
 
 @pytest.fixture
-def database_url(postgres_server: PostgresServer, migrated_template: NoopExecutor) -> Iterator[str]:
+def database_url(databases: Databases, migrated_template: NoopExecutor) -> Iterator[str]:
     """A migrated database of the test's own, with a clock that tests can move."""
-    yield from _new_database(postgres_server, migrated_template.template_dbname)
+    with databases.new(migrated_template.template_dbname) as url:
+        yield url
 
 
 @pytest.fixture
-def empty_database_url(postgres_server: PostgresServer) -> Iterator[str]:
+def empty_database_url(databases: Databases) -> Iterator[str]:
     """A database of the test's own with nothing in it."""
-    yield from _new_database(postgres_server)
+    with databases.new() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "queue.db"
+
+    async def install() -> None:
+        async with await Queue.connect(f"sqlite:///{path}") as queue:
+            await queue.migrate()
+
+    asyncio.run(install())
+    return path
+
+
+@pytest.fixture
+def sqlite_path(migrated_file: Path, tmp_path: Path) -> Path:
+    """A migrated file of the test's own."""
+    return Path(shutil.copyfile(migrated_file, tmp_path / "queue.db"))
+
+
+@pytest.fixture
+def sqlite_url(sqlite_path: Path) -> str:
+    return f"sqlite:///{sqlite_path}"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import os
+import secrets
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+import psycopg
 
 from pgjobs.drivers.embedded import EmbeddedPostgres
 
@@ -35,12 +41,28 @@ def start_server(binaries: Path | None = None) -> EmbeddedPostgres:
     _remove_leftovers()
     home = new_home()
     try:
-        return EmbeddedPostgres(
+        server = EmbeddedPostgres(
             home / "server", durable=_is_pictured(), options=_OPTIONS, binaries=binaries
         ).start()
+        _hash_once(server)
+        return server
     except BaseException:
         shutil.rmtree(home)
         raise
+
+
+def _hash_once(server: EmbeddedPostgres) -> None:
+    """The same password, asked for in the same way, without the thousands of rounds that slow down guessing."""
+    salt = secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac("sha256", server.password.encode(), salt, 1)
+    stored_key = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
+    parts = [
+        base64.b64encode(part).decode()
+        for part in (salt, stored_key, hmac.digest(salted, b"Server Key", "sha256"))
+    ]
+    verifier = f"SCRAM-SHA-256$1:{parts[0]}${parts[1]}:{parts[2]}"
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute(f"alter role postgres password '{verifier}'")
 
 
 def _is_pictured() -> bool:

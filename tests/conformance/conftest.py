@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from pytest_postgresql.executors import NoopExecutor
-from pytest_postgresql.janitor import DatabaseJanitor
 
 from pgjobs.models import Event, Worker
 from pgjobs.queue import Queue
 from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
-from tests.server import PostgresServer
+from tests.databases import Databases
+from tests.dav_server import PASSWORD, USER, DavPlace, dav_serving
 
 ReadEvents = Callable[..., Awaitable[list[Event]]]
 NothingChanges = Callable[[], AbstractAsyncContextManager[None]]
@@ -45,19 +45,9 @@ def shared_database_url(request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture(scope="session")
-def conformance_database_url(
-    postgres_server: PostgresServer, migrated_template: NoopExecutor
-) -> Iterator[str]:
-    janitor = DatabaseJanitor(
-        user=postgres_server.user,
-        host=postgres_server.host,
-        port=postgres_server.port,
-        password=postgres_server.password,
-        dbname=f"conformance_{os.getpid()}",
-        template_dbname=migrated_template.template_dbname,
-    )
-    with janitor:
-        yield postgres_server.url(janitor.dbname)
+def conformance_database_url(databases: Databases, migrated_template: NoopExecutor) -> Iterator[str]:
+    with databases.new(migrated_template.template_dbname) as url:
+        yield url
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -71,28 +61,33 @@ async def shared_home(shared_database_url: str | None) -> AsyncIterator[Postgres
     await home.close()
 
 
+@pytest.fixture
+def own_file_url(request: pytest.FixtureRequest, shared_database_url: str | None) -> str | None:
+    return request.getfixturevalue("sqlite_url") if shared_database_url is None else None
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def home(shared_home: PostgresHome | None, tmp_path: Path) -> AsyncIterator[Home]:
+async def home(shared_home: PostgresHome | None, own_file_url: str | None) -> AsyncIterator[Home]:
     """An empty queue of the test's own."""
-    if shared_home is not None:
+    if own_file_url is not None:
+        home = SqliteHome(own_file_url)
+        await home.open()
+        yield home
+        await home.close()
+    elif shared_home is not None:
         await shared_home.empty()
         yield shared_home
-        return
-    home = SqliteHome(f"sqlite:///{tmp_path / 'queue.db'}")
-    await home.open()
-    yield home
-    await home.close()
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
 async def queue(home: Home) -> AsyncIterator[Queue]:
     """Whatever the test did, the queue's promises hold afterwards."""
     yield home.queue
-    await assert_promises_kept(home.queue)
+    await assert_promises_kept(home)
 
 
-async def assert_promises_kept(queue: Queue) -> None:
-    rules = await queue.check()
+async def assert_promises_kept(home: Home) -> None:
+    rules = await home.checker.check()
     assert len(rules) >= 5
     assert [rule for rule in rules if rule.violations] == []
 
@@ -147,3 +142,25 @@ def nothing_changes(queue: Queue, read_events: ReadEvents) -> NothingChanges:
         assert await look() == before
 
     return unchanged
+
+
+@pytest.fixture(scope="session")
+def dav_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DavPlace]:
+    root = tmp_path_factory.mktemp("dav")
+    with dav_serving(root) as address:
+        yield DavPlace(root, address)
+
+
+@pytest.fixture
+def dav(dav_server: DavPlace) -> DavPlace:
+    """A directory of the test's own on the WebDAV server."""
+    root = Path(tempfile.mkdtemp(dir=dav_server.root))
+    return DavPlace(root, f"{dav_server.address}/{root.name}")
+
+
+@pytest.fixture
+def dav_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGJOBS_SECRET_DAV", f"{USER}:{PASSWORD}")
+    monkeypatch.setenv("PGJOBS_SECRET_WRONG_ONE", f"{USER}:wrong")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "127.0.0.1,localhost")

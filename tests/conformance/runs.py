@@ -36,3 +36,21 @@ async def cleanup_of(queue: Queue, clock: Any, **options: Any) -> UUID:
     await clock.advance(WEEK)
     assert await queue.reconcile_cleanups() == 1
     return run
+
+
+async def statuses(queue: Queue) -> dict[UUID, str]:
+    return {task.run_id: task.status for task in await queue.list_cleanups()}
+
+
+async def kinds(queue: Queue, run: UUID) -> list[str]:
+    return [event.kind for event in await queue.list_cleanup_events(run)]
+
+
+async def fail(queue: Queue, kind: str = "network", error: str = "no route") -> None:
+    (lease,) = await queue.claim_cleanups("cleaner", node_id="hub")
+    await queue.fail_task(lease.held, error, kind=kind)
+
+
+async def finish(queue: Queue, outcome: str = "deleted") -> None:
+    (lease,) = await queue.claim_cleanups("cleaner")
+    await queue.complete_task(lease.held, {"outcome": outcome})

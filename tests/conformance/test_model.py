@@ -316,7 +316,7 @@ class QueueAgainstModel(RuleBasedStateMachine):
         assert {task.id: (task.status, task.attempt) for task in shown} == {
             number: (task.status, task.attempt) for number, task in self.model.tasks.items()
         }
-        self.run(assert_promises_kept(self.queue))
+        self.run(assert_promises_kept(self.home))
 
 
 def test_every_order_of_verbs_ends_where_the_model_ends(home: Home) -> None:

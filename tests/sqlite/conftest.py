@@ -38,9 +38,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def queue(path: Path, clock: Clock) -> AsyncIterator[Queue]:
-    async with await Queue.connect(f"sqlite:///{path}", clock=clock.now) as queue:
-        await queue.migrate()
+async def queue(sqlite_url: str, clock: Clock) -> AsyncIterator[Queue]:
+    async with await Queue.connect(sqlite_url, clock=clock.now) as queue:
         await queue.register_job(*JOB.split(":"), max_attempts=3, jitter_share=0.0)
         yield queue
         assert {rule.violations for rule in await queue.check()} == {0}

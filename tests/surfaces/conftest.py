@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,19 +17,15 @@ from tests.surfaces.rest_server import SECRET, Api, serving, token_of
 Serve = Callable[..., str]
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
-def queue_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "postgres":
-        return str(request.getfixturevalue("database_url"))
-    return f"sqlite:///{tmp_path / 'queue.db'}"
+@pytest.fixture(params=["database_url", "sqlite_url"], ids=["postgres", "sqlite"])
+def queue_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture
 async def queue(queue_url: str) -> AsyncIterator[Queue]:
     """The same queue the server uses, by another connection."""
     queue = await Queue.connect(queue_url)
-    if queue_url.startswith("sqlite"):
-        await queue.migrate()
     yield queue
     await queue.close()
 

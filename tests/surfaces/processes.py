@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from tests.surfaces.rest_server import SECRET
+from tests.surfaces.rest_server import NO_TLS, SECRET
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,7 +67,7 @@ class Server:
         assert self._process is not None
         assert self._process.poll() is None, "the server did not start"
         try:
-            return httpx.get(f"{self.base}/readyz", trust_env=False).is_success
+            return httpx.get(f"{self.base}/readyz", trust_env=False, verify=NO_TLS).is_success
         except httpx.HTTPError:
             return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from fastapi import FastAPI
 
 from pgjobs.rest import release_waiters
 
+# Nothing here speaks TLS, and reading the certificates of the world takes longer than most tests.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 SECRET = "a secret that only tests know, long enough for HS256"
 
 
@@ -63,6 +66,7 @@ class Api(httpx.Client):
             headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=30,
             trust_env=False,
+            verify=NO_TLS,
         )
 
     def _merge_url(self, url: Any) -> httpx.URL:

@@ -16,7 +16,7 @@ from pgjobs.queue import Queue
 from pgjobs.rest import get_tsio, install
 from pgjobs.rest.auth import User
 from tests.surfaces.ears import Ear, eventually
-from tests.surfaces.rest_server import serving
+from tests.surfaces.rest_server import NO_TLS, serving
 
 JOB = "lab:modifiers:Rotate"
 
@@ -75,7 +75,7 @@ async def test_a_host_keeps_its_own_handlers(queue_url, queue):
         await queue_of_host()
 
     with serving(host) as base:
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, verify=NO_TLS) as client:
             (await client.get(f"{base}/ready")).raise_for_status()
         ear = Ear()
         await ear.client.connect(base, auth={"token": "ada"}, transports=["websocket"], wait_timeout=10)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.surfaces.rest_server import SECRET, Api, token_of
+from tests.surfaces.rest_server import NO_TLS, SECRET, Api, token_of
 
 PGJOBS = str(Path(sys.executable).with_name("pgjobs"))
 
@@ -67,7 +67,7 @@ def wait_until_ready(base: str, server: subprocess.Popen[str]) -> None:
     for _ in range(300):
         assert server.poll() is None
         try:
-            if httpx.get(f"{base}/readyz", trust_env=False).status_code == 200:
+            if httpx.get(f"{base}/readyz", trust_env=False, verify=NO_TLS).status_code == 200:
                 return
         except httpx.TransportError:
             pass

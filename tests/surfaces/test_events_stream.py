@@ -16,7 +16,7 @@ from pgjobs.app import create_app
 from pgjobs.feed import feed_of
 from pgjobs.rest import ApiSettings
 from pgjobs.rest.events import EventStream, Wanted
-from tests.surfaces.rest_server import SECRET, problem_of, serving, token_of
+from tests.surfaces.rest_server import NO_TLS, SECRET, problem_of, serving, token_of
 
 JOB = "lab:modifiers:Rotate"
 
@@ -49,7 +49,7 @@ class Stream:
 async def streaming(base: str, last_id: str | None = None, **filters: str) -> AsyncIterator[Stream]:
     headers = {"Authorization": f"Bearer {token_of('ada')}"} | ({"Last-Event-ID": last_id} if last_id else {})
     async with (
-        httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client,
+        httpx.AsyncClient(base_url=base, timeout=30, trust_env=False, verify=NO_TLS) as client,
         client.stream("GET", "/v1/joblib/events", params=filters, headers=headers) as response,
     ):
         assert response.status_code == 200

@@ -15,7 +15,7 @@ from pgjobs.app import create_app
 from pgjobs.queue import Queue
 from pgjobs.rest import ApiSettings
 from tests.surfaces.conftest import Serve
-from tests.surfaces.rest_server import SECRET, Api, serving, token_of
+from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 
 JOB = "lab:modifiers:Rotate"
 
@@ -143,7 +143,9 @@ async def test_five_hundred_wait_on_a_pool_of_five(database_url: str):
         tasks = [ada.submit() for _ in range(10)]
         limits = httpx.Limits(max_connections=600)
         headers = {"Authorization": f"Bearer {token_of('ada')}", "Prefer": "wait=60"}
-        async with httpx.AsyncClient(limits=limits, timeout=90, headers=headers, trust_env=False) as many:
+        async with httpx.AsyncClient(
+            limits=limits, timeout=90, headers=headers, trust_env=False, verify=NO_TLS
+        ) as many:
             waits = [
                 asyncio.create_task(many.get(f"{base}/v1/joblib/tasks/{tasks[number % 10]['id']}"))
                 for number in range(500)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,11 +30,9 @@ class Awaited:
         return call
 
 
-@pytest.fixture(params=["postgres", "sqlite"])
-def home_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "postgres":
-        return str(request.getfixturevalue("database_url"))
-    return f"sqlite:///{tmp_path / 'jobs.db'}"
+@pytest.fixture(params=["database_url", "sqlite_url"], ids=["postgres", "sqlite"])
+def home_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture
