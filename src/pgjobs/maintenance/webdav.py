@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Generator
+from functools import cache
 from urllib.parse import quote
 
 import httpx
@@ -25,7 +27,7 @@ class WebDavCleaner:
         client: Callable[[], httpx.AsyncClient] | None = None,
     ) -> None:
         self._secrets = secrets
-        self._client = client or (lambda: httpx.AsyncClient(timeout=TIMEOUT_SECONDS))
+        self._client = client or _new_client
 
     async def clean(self, run: Run) -> Outcome:
         base = setting(run.target, "base_url").rstrip("/")
@@ -51,6 +53,16 @@ class WebDavCleaner:
             raise CleanupError("config", f"There is no secret named {name}")
         user, colon, password = secret.partition(":")
         return httpx.BasicAuth(user, password) if colon else _Bearer(secret)
+
+
+def _new_client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(timeout=TIMEOUT_SECONDS, verify=_trusted())
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Read once: the certificates of the world keep an event loop busy for tens of milliseconds."""
+    return httpx.create_ssl_context()
 
 
 class _Bearer(httpx.Auth):
