@@ -1,22 +1,17 @@
--- Guards. Rows change through verbs only, from psql as from anywhere: verbs run
--- under a search_path that is nobody else's, and a statement without it is refused.
--- The condition is judged once per statement and calls no function.
+-- Guards. Partitions have their own: a statement may name one of them.
 do $$
 declare
   v_table text;
 begin
-  foreach v_table in array array[
-    'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events'
-  ] loop
-    execute format(
-      'create trigger only_verbs_change_rows before insert or update or delete on pgjobs.%1$I for each statement '
-      'when (current_setting(''search_path'') <> ''pg_catalog, pgjobs, pg_temp'') '
-      'execute function pgjobs.refuse_direct_change()', v_table
-    );
-    execute format(
-      'create trigger nothing_is_truncated before truncate on pgjobs.%1$I for each statement '
-      'execute function pgjobs.refuse_direct_change()', v_table
-    );
+  for v_table in
+    select g.relation
+    from unnest(array[
+      'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events'
+    ]) as g (relation)
+    union all
+    select p.partition from pgjobs.partitions() as p
+  loop
+    perform pgjobs.guard_table(v_table);
   end loop;
 end
 $$;

@@ -18,7 +18,7 @@ log = logging.getLogger("pgjobs.sweeper")
 
 BATCH = 1000
 """How much a step takes in hand at once."""
-STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "errors", "retention")
+STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "errors", "retention", "storage")
 
 
 class SweeperSettings(Protocol):
@@ -82,16 +82,20 @@ async def _sweep(
     return changed
 
 
-async def catch_up(queue: Queue, seconds: float) -> None:
-    """Goes on with retention while the sweeper rests, a tenth of the time: workers come first."""
+async def catch_up(queue: Queue, seconds: float) -> int:
+    """Goes on with retention while the sweeper rests, a tenth of the time: workers come first.
+
+    Tells how many tasks went, or events, if there were more.
+    """
     over = time.monotonic() + seconds
+    removed = 0
     while True:
         started = time.monotonic()
-        if await _sweep(queue, "retention") < BATCH:
-            return
+        changed = await _sweep(queue, "retention")
+        removed += changed
         rest = 9 * (time.monotonic() - started)
-        if time.monotonic() + rest >= over:
-            return
+        if changed < BATCH or time.monotonic() + rest >= over:
+            return removed
         await asyncio.sleep(rest)
 
 

@@ -45,12 +45,16 @@ begin
 end
 $$
 """
+# What is read of a partition is read of its table.
 READS = """
 select
-  s.relname, coalesce(s.seq_scan, 0) as scans,
-  coalesce(s.seq_tup_read, 0) + coalesce(s.idx_tup_fetch, 0) as rows
+  coalesce(p.relname, s.relname) as relname, sum(coalesce(s.seq_scan, 0))::bigint as scans,
+  sum(coalesce(s.seq_tup_read, 0) + coalesce(s.idx_tup_fetch, 0))::bigint as rows
 from pg_stat_xact_user_tables as s
-where s.schemaname = 'pgjobs' and s.relname = any ($1)
+left join pg_inherits as i on i.inhrelid = s.relid
+left join pg_class as p on p.oid = i.inhparent
+where s.schemaname = 'pgjobs' and coalesce(p.relname, s.relname) = any ($1)
+group by 1
 """
 
 

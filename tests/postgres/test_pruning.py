@@ -23,7 +23,7 @@ async def connection(database_url):
 
 
 async def test_a_batch_costs_the_same_after_many_others(connection):
-    for table in ("tasks", "outcomes"):
+    for table in ("tasks", "outcomes_from_0"):
         await connection.execute(f"alter table pgjobs.{table} set (autovacuum_enabled = off)")
     await fill(connection, ready=0, completed=10_000)
     touched = [await buffers_of(connection, PRUNE) for _ in range(80)]

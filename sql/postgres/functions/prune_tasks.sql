@@ -24,8 +24,6 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
-  v_settings pgjobs.settings;
-  v_youngest timestamptz;
   v_key text;
   v_floor bigint;
   v_last bigint;
@@ -37,62 +35,31 @@ begin
     perform pgjobs.refuse('validation-error',
       'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
   end if;
-  select s.* into v_settings from pgjobs.settings as s;
-  -- Nothing younger than the shortest retention can go.
-  v_youngest := v_now - coalesce(prune_tasks.older_than, (
-    select min(r.keep)
-    from pgjobs.jobs as j
-    cross join lateral (values
-      (coalesce(j.retain_completed, v_settings.retain_completed)), (coalesce(j.retain_failed, v_settings.retain_failed))
-    ) as r (keep)
-    where r.keep > interval '0'
-  ));
   v_key := 'pgjobs.pruned_' || md5(row(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category)::text);
   v_floor := case when not prune_tasks.dry_run then pgjobs.pruned_upto(v_key, v_now) end;
-  v_last := pgjobs.last_task_before(v_youngest + interval '1 hour');
+  v_last := pgjobs.last_task_before(v_now - coalesce(prune_tasks.older_than, pgjobs.shortest_retention()) + interval '1 hour');
   -- The second look starts at the beginning: what is below the floor may have
   -- become old since, and an operator asks now. A sweep comes again.
   for v_look in 1..2 loop
-    v_tasks := array(
-      select o.task_id
-      from pgjobs.outcomes as o
-      join pgjobs.jobs as j on j.id = o.job_id
-      where o.task_id > coalesce(v_floor, 0) and o.task_id <= v_last
-        and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
-          case o.status
-            when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
-            else coalesce(j.retain_failed, v_settings.retain_failed)
-          end, interval '0'))
-        and o.status = coalesce(prune_tasks.of_status, o.status)
-        and o.job_id = coalesce(v_job, o.job_id)
-        and j.room = coalesce(prune_tasks.in_room, j.room)
-        and j.category = coalesce(prune_tasks.in_category, j.category)
-      order by o.task_id
-      limit prune_tasks.batch
-      for update of o skip locked
+    v_tasks := pgjobs.prunable_tasks(
+      v_now, coalesce(v_floor, 0), v_last, prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room,
+      prune_tasks.in_category, prune_tasks.batch
     );
     exit when v_floor is null or cardinality(v_tasks) = prune_tasks.batch
       or num_nulls(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category) = 5;
     v_floor := null;
   end loop;
+  -- The range lets the partitions of other tasks be passed by.
+  return query
+  select o.task_id, o.status, o.ended_at
+  from pgjobs.outcomes as o
+  where o.task_id = any (v_tasks) and o.task_id between v_tasks[1] and v_tasks[cardinality(v_tasks)]
+  order by o.task_id;
   if not prune_tasks.dry_run then
     perform set_config(v_key, format('%s/%s',
       case when cardinality(v_tasks) = prune_tasks.batch then v_tasks[cardinality(v_tasks)] else v_last end,
       extract(epoch from v_now)), false);
-  end if;
-  return query
-  select o.task_id, o.status, o.ended_at from pgjobs.outcomes as o where o.task_id = any (v_tasks) order by o.task_id;
-  if not prune_tasks.dry_run then
-    delete from pgjobs.idempotency_keys as k
-    using pgjobs.tasks as t
-    where t.id = any (v_tasks) and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
-    delete from pgjobs.events as e
-    using pgjobs.tasks as t
-    where t.id = any (v_tasks) and t.job_id = pgjobs.cleanup_job() and e.task_id = t.id;
-    delete from pgjobs.run_targets as r where r.task_id = any (v_tasks);
-    delete from pgjobs.attempts as a where a.task_id = any (v_tasks);
-    delete from pgjobs.outcomes as o where o.task_id = any (v_tasks);
-    delete from pgjobs.tasks as t where t.id = any (v_tasks);
+    perform pgjobs.remove_ended(v_tasks);
   end if;
 end
 $$;

@@ -14,7 +14,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_now timestamptz := pgjobs.now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -36,6 +36,8 @@ begin
         when 'rollups' then pgjobs.sweep_rollups(v_now, batch * 100)
         when 'errors' then pgjobs.sweep_errors(v_now, batch * 100)
         when 'retention' then pgjobs.sweep_retention(v_now, batch)
+        -- The last: its locks are kept until the transaction ends.
+        when 'storage' then pgjobs.sweep_storage()
       end;
     exception when others then
       changed := 0;

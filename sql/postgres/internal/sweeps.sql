@@ -96,32 +96,26 @@ $$;
 comment on function pgjobs.sweep_internal is
   'Fails stuck @internal tasks. Example: select pgjobs.sweep_internal(pgjobs.now(), 1000)';
 
--- Removes what retention no longer keeps, and marks nobody came back for.
+-- Removes what retention no longer keeps, and marks nobody came back for. Tells of
+-- tasks or events, whichever were more, so that whoever has a full batch goes on.
 create function pgjobs.sweep_retention(now timestamptz, batch integer)
 returns integer
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  v_pruned integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
-  v_cleanup_job integer := pgjobs.cleanup_job();
+  v_tasks integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
+  v_events integer;
 begin
-  delete from pgjobs.events as e
-  where (e.xid, e.id) = any (array(
-    select row(o.xid, o.id)
-    from pgjobs.events as o
-    where o.at < sweep_retention.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s)
-      -- The audit trail of a clean-up task goes with the task.
-      and o.job_id is distinct from v_cleanup_job
-    order by o.xid, o.id
-    limit sweep_retention.batch
-  ));
+  select pgjobs.prune_events(sweep_retention.now - s.retain_events, sweep_retention.batch) into v_events
+  from pgjobs.settings as s
+  where s.retain_events > interval '0';
   delete from pgjobs.lanes as l
   using pgjobs.lanes as other
   where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
   delete from pgjobs.waiting_marks as w where w.since < sweep_retention.now - interval '10 minutes';
   delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
-  return v_pruned;
+  return greatest(v_tasks, v_events);
 end
 $$;
 

@@ -86,6 +86,48 @@ $$;
 comment on function pgjobs.troubles_of_upkeep is
   'What upkeep has left undone. Example: select * from pgjobs.troubles_of_upkeep(pgjobs.now())';
 
+-- Partitions that are missing: nothing stops for want of one, but the disk of what
+-- has none is not given back.
+create function pgjobs.troubles_of_partitions()
+returns table (severity text, subject text, message text, advice text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+declare
+  v_most bigint := 1000000000;
+begin
+  return query
+  with tables as (
+    select
+      p.parent, max(p.upper) as highest, max(p.last_number) as last_number, bool_or(p.lower is null) as has_default,
+      sum(pg_table_size(format('pgjobs.%I', p.partition)::regclass)) filter (where p.lower is null) as default_bytes
+    from pgjobs.partitions() as p
+    group by p.parent
+  )
+  select
+    'warning', 'table ' || t.parent,
+    format('Numbers from %s on have no partition and are kept in %s_default', t.highest, t.parent),
+    case
+      when t.default_bytes > v_most then format(
+        'select pgjobs.extend_partitions(%L, most_bytes => %s) -- acknowledgements wait while %s are read', t.parent,
+        t.default_bytes * 2, pg_size_pretty(t.default_bytes))
+      else 'select * from pgjobs.sweep(''storage'')'
+    end
+  from tables as t
+  where t.last_number >= coalesce(t.highest, 0)
+  union all
+  select
+    'error', 'table ' || t.parent, 'It has no default partition: where another is missing, tasks cannot end',
+    format('create table pgjobs.%I partition of pgjobs.%I default', t.parent || '_default', t.parent)
+  from tables as t
+  where not t.has_default;
+end
+$$;
+
+comment on function pgjobs.troubles_of_partitions is
+  'Partitions that are missing. Example: select * from pgjobs.troubles_of_partitions()';
+
 -- What is wrong with the database under the queue.
 create function pgjobs.troubles_of_database()
 returns table (severity text, subject text, message text, advice text)

@@ -48,9 +48,12 @@ from (
   -- Whether a column may be null is said by the column; newer servers list it here too.
   where c.relnamespace = to_regnamespace('pgjobs') and not c.relispartition and o.contype in ('c', 'f', 'p', 'u', 'x')
   union all
-  select 'index', c.oid::regclass::text, pg_get_indexdef(c.oid), pg_get_indexdef(c.oid), format('drop index %s', c.oid::regclass)
+  select
+    'index', c.oid::regclass::text, d.definition, replace(d.definition, ' ON ONLY ', ' ON '),
+    format('drop index %s', c.oid::regclass)
   from pg_index as x
   join pg_class as c on c.oid = x.indexrelid
+  cross join pg_get_indexdef(c.oid) as d (definition)
   where c.relnamespace = to_regnamespace('pgjobs') and not c.relispartition
     -- Those of constraints come and go with them.
     and not exists (select from pg_constraint as o where o.conindid = c.oid and o.contype in ('p', 'u', 'x'))

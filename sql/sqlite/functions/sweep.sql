@@ -5,9 +5,9 @@
 -- so rollups only forget old minutes, and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
-  'Steps: leases, workers, internal, scheduled, reads, rollups, errors, retention'
+  'Steps: leases, workers, internal, scheduled, reads, rollups, errors, retention, storage'
 )
-where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention')
+where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage')
   or :batch not between 1 and 100000;
 select refuse('validation-error', 'Timeouts must be longer than zero')
 where :worker_timeout <= 0 or :internal_timeout <= 0;
@@ -111,6 +111,11 @@ delete from waiting where since < now() - 600000000 and :v_batch > 0;
 delete from watched where since < now() - 3600000000 and :v_batch > 0;
 delete from notifications where at < now() - 60000000 and :v_batch > 0;
 
+-- Free pages go back to the file system, a bounded number; the pragma takes no parameter
+-- and no condition.
+select p.freelist_count as v_free_before from pragma_freelist_count as p;
+pragma incremental_vacuum (250);
+
 select s.column1 as swept, s.column2 as changed, null as error
 from (values
   ('leases', :v_lapsed),
@@ -120,6 +125,7 @@ from (values
   ('reads', :v_expired_reads),
   ('rollups', 0),
   ('errors', 0),
-  ('retention', :v_pruned_tasks)
+  ('retention', :v_pruned_tasks),
+  ('storage', :v_free_before - (select p.freelist_count from pragma_freelist_count as p))
 ) as s
 where s.column1 = coalesce(:step, s.column1);

@@ -181,6 +181,8 @@ def open_file(url: str) -> sqlite3.Connection:
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=512
         )
         connection.execute("pragma foreign_keys = on")
+        # Before anything is written, or it is too late: what is free can then go back to the file system.
+        connection.execute("pragma auto_vacuum = incremental")
         connection.execute("pragma journal_mode = wal")
         # With WAL, only full keeps an acknowledged commit through a power failure.
         connection.execute("pragma synchronous = full")
