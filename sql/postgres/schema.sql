@@ -224,9 +224,10 @@ CREATE TABLE pgjobs.outcomes (
     CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
     CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
     CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
-);
+)
+PARTITION BY RANGE (task_id);
 
-COMMENT ON TABLE pgjobs.outcomes IS 'How tasks ended. Written once, never changed.';
+COMMENT ON TABLE pgjobs.outcomes IS 'How tasks ended. Written once, never changed. In partitions by the number of the task.';
 
 COMMENT ON COLUMN pgjobs.outcomes.task_id IS 'The task.';
 
@@ -2352,6 +2353,35 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) IS 'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';
 
+CREATE FUNCTION pgjobs.drop_partitions(parent text) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS $$
+declare
+  v_part record;
+  v_dropped integer := 0;
+begin
+  for v_part in
+    select p.partition, p.lower, p.upper
+    from pgjobs.partitions() as p
+    where p.parent = drop_partitions.parent and p.upper <= p.last_number
+  loop
+    if pgjobs.is_over(drop_partitions.parent, v_part.partition, v_part.lower, v_part.upper) then
+      execute format('lock table only pgjobs.%I in access exclusive mode', drop_partitions.parent);
+      -- Looked at again: somebody may have been about to write into it.
+      if pgjobs.is_over(drop_partitions.parent, v_part.partition, v_part.lower, v_part.upper) then
+        execute format('drop table pgjobs.%I', v_part.partition);
+        v_dropped := v_dropped + 1;
+      end if;
+    end if;
+  end loop;
+  return v_dropped;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.drop_partitions(parent text) IS 'Drops partitions that are empty for good. Example: select pgjobs.drop_partitions(''outcomes'')';
+
 CREATE FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) RETURNS interval
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (since IS NOT NULL) THEN GREATEST((now - since), '00:00:00'::interval) ELSE NULL::interval END;
@@ -2541,9 +2571,10 @@ CREATE TABLE pgjobs.events (
     actor text,
     message text,
     fields jsonb
-);
+)
+PARTITION BY RANGE (id);
 
-COMMENT ON TABLE pgjobs.events IS 'Append-only facts: what changed, when, by whom.';
+COMMENT ON TABLE pgjobs.events IS 'Append-only facts: what changed, when, by whom. In partitions by number.';
 
 COMMENT ON COLUMN pgjobs.events.xid IS 'The transaction that wrote it.';
 
@@ -2603,6 +2634,39 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.events_between(since pg_snapshot, upto pg_snapshot, after_xid xid8, after_id bigint, of_task bigint, of_job integer, of_room text, page_size integer) IS 'Events of one snapshot that are not in another. Example: see pgjobs.list_events, whose cursors name both';
+
+CREATE FUNCTION pgjobs.extend_partitions(parent text, most_bytes bigint DEFAULT 1000000000) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_known record;
+  v_width bigint;
+  v_lower bigint;
+  v_made integer := 0;
+begin
+  if pg_table_size(to_regclass('pgjobs.' || quote_ident(extend_partitions.parent || '_default'))) > extend_partitions.most_bytes then
+    return 0;
+  end if;
+  loop
+    select min(p.lower) as lowest, max(p.upper) as highest, max(p.last_number) as last_number into v_known
+    from pgjobs.partitions() as p
+    where p.parent = extend_partitions.parent;
+    v_width := greatest(250000, (v_known.last_number - coalesce(v_known.lowest, v_known.last_number)) / 8);
+    exit when v_known.highest - v_known.last_number > v_width or v_made = 10;
+    v_lower := coalesce(v_known.highest, 0);
+    if v_known.last_number >= v_lower then
+      -- Numbers go on being given out while the lock is waited for.
+      v_lower := v_known.last_number + 10000;
+    end if;
+    perform pgjobs.make_partition(extend_partitions.parent, v_lower, v_lower + v_width);
+    v_made := v_made + 1;
+  end loop;
+  return v_made;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.extend_partitions(parent text, most_bytes bigint) IS 'Keeps partitions coming. Example: select pgjobs.extend_partitions(''outcomes'', most_bytes => 10000000000)';
 
 CREATE FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[] DEFAULT NULL::text[], retryable boolean[] DEFAULT NULL::boolean[], holder text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, run_at timestamp with time zone, problem text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2865,6 +2929,8 @@ begin
     select u.* from pgjobs.troubles_of_upkeep(v_now) as u
     union all
     select j.* from pgjobs.troubles_of_jobs(v_now) as j
+    union all
+    select p.* from pgjobs.troubles_of_partitions() as p
     union all
     select d.* from pgjobs.troubles_of_database() as d
   ) as f
@@ -3313,6 +3379,25 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) IS 'One task with payload and result. Example: select status, payload, result from pgjobs.get_task(42)';
 
+CREATE FUNCTION pgjobs.guard_table(relation text) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  execute format(
+    'create trigger only_verbs_change_rows before insert or update or delete on pgjobs.%I for each statement '
+    'when (current_setting(''search_path'') <> ''pg_catalog, pgjobs, pg_temp'') '
+    'execute function pgjobs.refuse_direct_change()', guard_table.relation
+  );
+  execute format(
+    'create trigger nothing_is_truncated before truncate on pgjobs.%I for each statement '
+    'execute function pgjobs.refuse_direct_change()', guard_table.relation
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.guard_table(relation text) IS 'Lets only verbs change the rows of a table. Example: see pgjobs.make_partition, which guards what it made';
+
 CREATE FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3535,6 +3620,24 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.is_backlog(few integer) IS 'Whether more tasks are pending than that. Example: select pgjobs.is_backlog(20000)';
+
+CREATE FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+  v_is_used boolean;
+begin
+  execute format('select exists (select from pgjobs.%I)', is_over.partition) into v_is_used;
+  return not v_is_used and (is_over.parent <> 'outcomes' or not exists (
+    select from pgjobs.tasks as t where t.id >= is_over.lower and t.id < is_over.upper
+  ));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) IS 'Whether a partition is empty for good. Example: select pgjobs.is_over(''events'', ''events_from_0'', 0, 250000)';
 
 CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -4215,6 +4318,33 @@ CREATE FUNCTION pgjobs.lost_or_unknown(task_id bigint) RETURNS text
 
 COMMENT ON FUNCTION pgjobs.lost_or_unknown(task_id bigint) IS 'The problem of an acknowledgement without a lease. Example: select pgjobs.lost_or_unknown(42)';
 
+CREATE FUNCTION pgjobs.make_partition(parent text, lower bigint, upper bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS $$
+declare
+  v_name text := make_partition.parent || '_from_' || make_partition.lower;
+begin
+  execute format(
+    'create table pgjobs.%I (like pgjobs.%I including defaults including constraints including indexes '
+    'including comments including storage)', v_name, make_partition.parent
+  );
+  execute format(
+    'comment on table pgjobs.%I is %L', v_name,
+    format('Part of %s: numbers from %s up to %s.', make_partition.parent, make_partition.lower, make_partition.upper - 1)
+  );
+  execute format('revoke all on pgjobs.%I from public', v_name);
+  perform pgjobs.guard_table(v_name);
+  execute format(
+    'alter table pgjobs.%I attach partition pgjobs.%I for values from (%s) to (%s)',
+    make_partition.parent, v_name, make_partition.lower, make_partition.upper
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.make_partition(parent text, lower bigint, upper bigint) IS 'Makes a partition. Example: see pgjobs.extend_partitions, which knows where the next one begins';
+
 CREATE FUNCTION pgjobs.mark_waiting(worker_id uuid DEFAULT NULL::uuid, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, previous bigint DEFAULT NULL::bigint, remote boolean DEFAULT false) RETURNS TABLE(mark bigint, next_due_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4843,6 +4973,32 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) IS 'Numbers of a room''s newest tasks of a status. Example: select * from pgjobs.page_of_tasks(''lab-7'', array[1], ''failed'', null, 50)';
 
+CREATE FUNCTION pgjobs.partitions() RETURNS TABLE(parent text, partition text, lower bigint, upper bigint, last_number bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+  v_tasks bigint := (select s.last_value from pgjobs.tasks_id_seq as s);
+  v_events bigint := (select s.last_value from pgjobs.events_id_seq as s);
+begin
+  return query
+  select
+    p.relname::text, c.relname::text, b.bounds[1]::bigint, b.bounds[2]::bigint,
+    case p.relname when 'events' then v_events else v_tasks end
+  from pg_class as p
+  join pg_inherits as i on i.inhparent = p.oid
+  join pg_class as c on c.oid = i.inhrelid
+  cross join lateral (
+    select regexp_match(pg_get_expr(c.relpartbound, c.oid), 'FROM \(''(\d+)''\) TO \(''(\d+)''\)')
+  ) as b (bounds)
+  where p.relnamespace = to_regnamespace('pgjobs') and p.relkind = 'p'
+  order by p.relname, b.bounds[1]::bigint nulls last;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.partitions() IS 'The partitions of outcomes and events. Example: select * from pgjobs.partitions()';
+
 CREATE FUNCTION pgjobs.pause_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4946,6 +5102,66 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.providers_status() IS 'Registered providers and their answers. Example: select provider, is_alive, kept, in_flight from pgjobs.providers_status()';
 
+CREATE FUNCTION pgjobs.prunable_tasks(now timestamp with time zone, after bigint, last bigint, of_status text, older_than interval, of_job integer, in_room text, in_category text, batch integer) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_settings pgjobs.settings;
+begin
+  select s.* into v_settings from pgjobs.settings as s;
+  return array(
+    select o.task_id
+    from pgjobs.outcomes as o
+    join pgjobs.jobs as j on j.id = o.job_id
+    where o.task_id > prunable_tasks.after and o.task_id <= prunable_tasks.last
+      and o.ended_at < prunable_tasks.now - coalesce(prunable_tasks.older_than, nullif(
+        case o.status
+          when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
+          else coalesce(j.retain_failed, v_settings.retain_failed)
+        end, interval '0'))
+      and o.status = coalesce(prunable_tasks.of_status, o.status)
+      and o.job_id = coalesce(prunable_tasks.of_job, o.job_id)
+      and j.room = coalesce(prunable_tasks.in_room, j.room)
+      and j.category = coalesce(prunable_tasks.in_category, j.category)
+    order by o.task_id
+    limit prunable_tasks.batch
+    for update of o skip locked
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.prunable_tasks(now timestamp with time zone, after bigint, last bigint, of_status text, older_than interval, of_job integer, in_room text, in_category text, batch integer) IS 'Ended tasks that are kept no longer. Example: select pgjobs.prunable_tasks(pgjobs.now(), 0, 1000, null, ''30 days'', null, null, null, 100)';
+
+CREATE FUNCTION pgjobs.prune_events(before timestamp with time zone, batch integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+declare
+  -- The audit trail of a clean-up task goes with the task.
+  v_cleanup_job integer := pgjobs.cleanup_job();
+  v_removed integer;
+begin
+  delete from pgjobs.events as e
+  using (
+    select o.xid, o.id
+    from pgjobs.events as o
+    where o.at < prune_events.before and o.job_id is distinct from v_cleanup_job
+    limit prune_events.batch
+  ) as old
+  where e.xid = old.xid and e.id = old.id;
+  get diagnostics v_removed = row_count;
+  return v_removed;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.prune_events(before timestamp with time zone, batch integer) IS 'Removes events that are kept no longer. Example: select pgjobs.prune_events(pgjobs.now() - interval ''7 days'', 1000)';
+
 CREATE FUNCTION pgjobs.prune_tasks(of_status text DEFAULT NULL::text, older_than interval DEFAULT NULL::interval, of_job text DEFAULT NULL::text, batch integer DEFAULT 1000, dry_run boolean DEFAULT false, in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, status text, ended_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4960,8 +5176,6 @@ CREATE FUNCTION pgjobs.prune_tasks(of_status text DEFAULT NULL::text, older_than
 declare
   v_now timestamptz := pgjobs.now();
   v_job integer := case when prune_tasks.of_job is not null then (pgjobs.find_job(prune_tasks.of_job)).id end;
-  v_settings pgjobs.settings;
-  v_youngest timestamptz;
   v_key text;
   v_floor bigint;
   v_last bigint;
@@ -4973,62 +5187,31 @@ begin
     perform pgjobs.refuse('validation-error',
       'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
   end if;
-  select s.* into v_settings from pgjobs.settings as s;
-  -- Nothing younger than the shortest retention can go.
-  v_youngest := v_now - coalesce(prune_tasks.older_than, (
-    select min(r.keep)
-    from pgjobs.jobs as j
-    cross join lateral (values
-      (coalesce(j.retain_completed, v_settings.retain_completed)), (coalesce(j.retain_failed, v_settings.retain_failed))
-    ) as r (keep)
-    where r.keep > interval '0'
-  ));
   v_key := 'pgjobs.pruned_' || md5(row(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category)::text);
   v_floor := case when not prune_tasks.dry_run then pgjobs.pruned_upto(v_key, v_now) end;
-  v_last := pgjobs.last_task_before(v_youngest + interval '1 hour');
+  v_last := pgjobs.last_task_before(v_now - coalesce(prune_tasks.older_than, pgjobs.shortest_retention()) + interval '1 hour');
   -- The second look starts at the beginning: what is below the floor may have
   -- become old since, and an operator asks now. A sweep comes again.
   for v_look in 1..2 loop
-    v_tasks := array(
-      select o.task_id
-      from pgjobs.outcomes as o
-      join pgjobs.jobs as j on j.id = o.job_id
-      where o.task_id > coalesce(v_floor, 0) and o.task_id <= v_last
-        and o.ended_at < v_now - coalesce(prune_tasks.older_than, nullif(
-          case o.status
-            when 'completed' then coalesce(j.retain_completed, v_settings.retain_completed)
-            else coalesce(j.retain_failed, v_settings.retain_failed)
-          end, interval '0'))
-        and o.status = coalesce(prune_tasks.of_status, o.status)
-        and o.job_id = coalesce(v_job, o.job_id)
-        and j.room = coalesce(prune_tasks.in_room, j.room)
-        and j.category = coalesce(prune_tasks.in_category, j.category)
-      order by o.task_id
-      limit prune_tasks.batch
-      for update of o skip locked
+    v_tasks := pgjobs.prunable_tasks(
+      v_now, coalesce(v_floor, 0), v_last, prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room,
+      prune_tasks.in_category, prune_tasks.batch
     );
     exit when v_floor is null or cardinality(v_tasks) = prune_tasks.batch
       or num_nulls(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category) = 5;
     v_floor := null;
   end loop;
+  -- The range lets the partitions of other tasks be passed by.
+  return query
+  select o.task_id, o.status, o.ended_at
+  from pgjobs.outcomes as o
+  where o.task_id = any (v_tasks) and o.task_id between v_tasks[1] and v_tasks[cardinality(v_tasks)]
+  order by o.task_id;
   if not prune_tasks.dry_run then
     perform set_config(v_key, format('%s/%s',
       case when cardinality(v_tasks) = prune_tasks.batch then v_tasks[cardinality(v_tasks)] else v_last end,
       extract(epoch from v_now)), false);
-  end if;
-  return query
-  select o.task_id, o.status, o.ended_at from pgjobs.outcomes as o where o.task_id = any (v_tasks) order by o.task_id;
-  if not prune_tasks.dry_run then
-    delete from pgjobs.idempotency_keys as k
-    using pgjobs.tasks as t
-    where t.id = any (v_tasks) and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
-    delete from pgjobs.events as e
-    using pgjobs.tasks as t
-    where t.id = any (v_tasks) and t.job_id = pgjobs.cleanup_job() and e.task_id = t.id;
-    delete from pgjobs.run_targets as r where r.task_id = any (v_tasks);
-    delete from pgjobs.attempts as a where a.task_id = any (v_tasks);
-    delete from pgjobs.outcomes as o where o.task_id = any (v_tasks);
-    delete from pgjobs.tasks as t where t.id = any (v_tasks);
+    perform pgjobs.remove_ended(v_tasks);
   end if;
 end
 $$;
@@ -5590,6 +5773,33 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) IS 'Gives leases back unused. Example: select * from pgjobs.release_tasks(array[42], array[''<token>''::uuid])';
 
+CREATE FUNCTION pgjobs.remove_ended(task_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_first bigint := remove_ended.task_ids[1];
+  v_last bigint := remove_ended.task_ids[cardinality(remove_ended.task_ids)];
+  v_cleanup_job integer := pgjobs.cleanup_job();
+begin
+  delete from pgjobs.idempotency_keys as k
+  using pgjobs.tasks as t
+  where t.id = any (remove_ended.task_ids)
+    and t.idempotency_key is not null and k.job_id = t.job_id and k.key = t.idempotency_key;
+  delete from pgjobs.events as e
+  using pgjobs.tasks as t
+  where t.id = any (remove_ended.task_ids) and t.job_id = v_cleanup_job and e.task_id = t.id;
+  delete from pgjobs.run_targets as r where r.task_id = any (remove_ended.task_ids);
+  delete from pgjobs.attempts as a where a.task_id = any (remove_ended.task_ids);
+  -- The range lets the partitions of other tasks be passed by.
+  delete from pgjobs.outcomes as o
+  where o.task_id = any (remove_ended.task_ids) and o.task_id between v_first and v_last;
+  delete from pgjobs.tasks as t where t.id = any (remove_ended.task_ids);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.remove_ended(task_ids bigint[]) IS 'Removes ended tasks. Example: see pgjobs.prune_tasks, which chooses them';
+
 CREATE FUNCTION pgjobs.remove_tasks(task_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -6148,6 +6358,25 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) IS 'Says where the runs of a job write. Example: select * from pgjobs.set_job_target(''lab:backups:nightly'', ''{"type": "local_dir", "base_dir": "/srv/backups"}'')';
 
+CREATE FUNCTION pgjobs.shortest_retention() RETURNS interval
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return (
+    select min(r.keep)
+    from pgjobs.settings as s
+    cross join pgjobs.jobs as j
+    cross join lateral (values
+      (coalesce(j.retain_completed, s.retain_completed)), (coalesce(j.retain_failed, s.retain_failed))
+    ) as r (keep)
+    where r.keep > interval '0'
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.shortest_retention() IS 'The shortest time that any ended task is kept. Example: select pgjobs.shortest_retention()';
+
 CREATE FUNCTION pgjobs.show_database() RETURNS TABLE(schema_name text, version integer, server text, total_bytes bigint, notify_queue_share double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -6686,7 +6915,7 @@ CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT
     AS $$
 declare
   v_now timestamptz := pgjobs.now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -6708,6 +6937,8 @@ begin
         when 'rollups' then pgjobs.sweep_rollups(v_now, batch * 100)
         when 'errors' then pgjobs.sweep_errors(v_now, batch * 100)
         when 'retention' then pgjobs.sweep_retention(v_now, batch)
+        -- The last: its locks are kept until the transaction ends.
+        when 'storage' then pgjobs.sweep_storage()
       end;
     exception when others then
       changed := 0;
@@ -6864,25 +7095,18 @@ CREATE FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batch integ
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
-  v_pruned integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
-  v_cleanup_job integer := pgjobs.cleanup_job();
+  v_tasks integer := (select count(*) from pgjobs.prune_tasks(batch => sweep_retention.batch));
+  v_events integer;
 begin
-  delete from pgjobs.events as e
-  where (e.xid, e.id) = any (array(
-    select row(o.xid, o.id)
-    from pgjobs.events as o
-    where o.at < sweep_retention.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s)
-      -- The audit trail of a clean-up task goes with the task.
-      and o.job_id is distinct from v_cleanup_job
-    order by o.xid, o.id
-    limit sweep_retention.batch
-  ));
+  select pgjobs.prune_events(sweep_retention.now - s.retain_events, sweep_retention.batch) into v_events
+  from pgjobs.settings as s
+  where s.retain_events > interval '0';
   delete from pgjobs.lanes as l
   using pgjobs.lanes as other
   where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
   delete from pgjobs.waiting_marks as w where w.since < sweep_retention.now - interval '10 minutes';
   delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
-  return v_pruned;
+  return greatest(v_tasks, v_events);
 end
 $$;
 
@@ -6948,6 +7172,31 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) IS 'Counts endings into minutes. Example: select pgjobs.sweep_rollups(pgjobs.now(), 100000)';
+
+CREATE FUNCTION pgjobs.sweep_storage() RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_table text;
+  v_changed integer := 0;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('pgjobs.partitions', 0)) then
+    return 0;
+  end if;
+  foreach v_table in array array['outcomes', 'events'] loop
+    begin
+      v_changed := v_changed + pgjobs.extend_partitions(v_table);
+      v_changed := v_changed + pgjobs.drop_partitions(v_table);
+    exception when lock_not_available then
+      null;
+    end;
+  end loop;
+  return v_changed;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.sweep_storage() IS 'Makes and drops partitions. Example: select pgjobs.sweep_storage()';
 
 CREATE FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval DEFAULT NULL::interval) RETURNS integer
     LANGUAGE plpgsql
@@ -7295,6 +7544,44 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) IS 'What is wrong with jobs. Example: select * from pgjobs.troubles_of_jobs(pgjobs.now())';
+
+CREATE FUNCTION pgjobs.troubles_of_partitions() RETURNS TABLE(severity text, subject text, message text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $$
+declare
+  v_most bigint := 1000000000;
+begin
+  return query
+  with tables as (
+    select
+      p.parent, max(p.upper) as highest, max(p.last_number) as last_number, bool_or(p.lower is null) as has_default,
+      sum(pg_table_size(format('pgjobs.%I', p.partition)::regclass)) filter (where p.lower is null) as default_bytes
+    from pgjobs.partitions() as p
+    group by p.parent
+  )
+  select
+    'warning', 'table ' || t.parent,
+    format('Numbers from %s on have no partition and are kept in %s_default', t.highest, t.parent),
+    case
+      when t.default_bytes > v_most then format(
+        'select pgjobs.extend_partitions(%L, most_bytes => %s) -- acknowledgements wait while %s are read', t.parent,
+        t.default_bytes * 2, pg_size_pretty(t.default_bytes))
+      else 'select * from pgjobs.sweep(''storage'')'
+    end
+  from tables as t
+  where t.last_number >= coalesce(t.highest, 0)
+  union all
+  select
+    'error', 'table ' || t.parent, 'It has no default partition: where another is missing, tasks cannot end',
+    format('create table pgjobs.%I partition of pgjobs.%I default', t.parent || '_default', t.parent)
+  from tables as t
+  where not t.has_default;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.troubles_of_partitions() IS 'Partitions that are missing. Example: select * from pgjobs.troubles_of_partitions()';
 
 CREATE FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) RETURNS TABLE(severity text, subject text, message text, advice text)
     LANGUAGE plpgsql STABLE
@@ -8141,6 +8428,129 @@ COMMENT ON COLUMN pgjobs.errors.last_at IS 'When the last one happened.';
 
 COMMENT ON COLUMN pgjobs.errors.last_task_id IS 'The task it happened to.';
 
+CREATE TABLE pgjobs.events_default (
+    xid xid8 DEFAULT pg_current_xact_id() CONSTRAINT events_xid_not_null NOT NULL,
+    id bigint CONSTRAINT events_id_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT events_at_not_null NOT NULL,
+    kind text CONSTRAINT events_kind_not_null NOT NULL,
+    task_id bigint,
+    job_id integer,
+    room text,
+    status text,
+    worker_id uuid,
+    actor text,
+    message text,
+    fields jsonb
+);
+
+COMMENT ON TABLE pgjobs.events_default IS 'Part of events: what no other part is for.';
+
+COMMENT ON COLUMN pgjobs.events_default.xid IS 'The transaction that wrote it.';
+
+COMMENT ON COLUMN pgjobs.events_default.id IS 'Order within the transaction.';
+
+COMMENT ON COLUMN pgjobs.events_default.at IS 'When.';
+
+COMMENT ON COLUMN pgjobs.events_default.kind IS 'The verb: submitted, claimed, started, completed, retrying, failed, cancelled, …';
+
+COMMENT ON COLUMN pgjobs.events_default.task_id IS 'The task it is about.';
+
+COMMENT ON COLUMN pgjobs.events_default.job_id IS 'The job it is about.';
+
+COMMENT ON COLUMN pgjobs.events_default.room IS 'The room that should hear of it.';
+
+COMMENT ON COLUMN pgjobs.events_default.status IS 'The task''s status after it.';
+
+COMMENT ON COLUMN pgjobs.events_default.worker_id IS 'The worker involved.';
+
+COMMENT ON COLUMN pgjobs.events_default.actor IS 'Who did it, if a person did.';
+
+COMMENT ON COLUMN pgjobs.events_default.message IS 'Error or reason, one line.';
+
+COMMENT ON COLUMN pgjobs.events_default.fields IS 'Further details.';
+
+CREATE TABLE pgjobs.events_from_0 (
+    xid xid8 DEFAULT pg_current_xact_id() CONSTRAINT events_xid_not_null NOT NULL,
+    id bigint CONSTRAINT events_id_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT events_at_not_null NOT NULL,
+    kind text CONSTRAINT events_kind_not_null NOT NULL,
+    task_id bigint,
+    job_id integer,
+    room text,
+    status text,
+    worker_id uuid,
+    actor text,
+    message text,
+    fields jsonb
+);
+
+COMMENT ON TABLE pgjobs.events_from_0 IS 'Part of events: numbers up to 249999.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.xid IS 'The transaction that wrote it.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.id IS 'Order within the transaction.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.at IS 'When.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.kind IS 'The verb: submitted, claimed, started, completed, retrying, failed, cancelled, …';
+
+COMMENT ON COLUMN pgjobs.events_from_0.task_id IS 'The task it is about.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.job_id IS 'The job it is about.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.room IS 'The room that should hear of it.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.status IS 'The task''s status after it.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.worker_id IS 'The worker involved.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.actor IS 'Who did it, if a person did.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.message IS 'Error or reason, one line.';
+
+COMMENT ON COLUMN pgjobs.events_from_0.fields IS 'Further details.';
+
+CREATE TABLE pgjobs.events_from_250000 (
+    xid xid8 DEFAULT pg_current_xact_id() CONSTRAINT events_xid_not_null NOT NULL,
+    id bigint CONSTRAINT events_id_not_null NOT NULL,
+    at timestamp with time zone CONSTRAINT events_at_not_null NOT NULL,
+    kind text CONSTRAINT events_kind_not_null NOT NULL,
+    task_id bigint,
+    job_id integer,
+    room text,
+    status text,
+    worker_id uuid,
+    actor text,
+    message text,
+    fields jsonb
+);
+
+COMMENT ON TABLE pgjobs.events_from_250000 IS 'Part of events: numbers from 250000 up to 499999.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.xid IS 'The transaction that wrote it.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.id IS 'Order within the transaction.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.at IS 'When.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.kind IS 'The verb: submitted, claimed, started, completed, retrying, failed, cancelled, …';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.task_id IS 'The task it is about.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.job_id IS 'The job it is about.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.room IS 'The room that should hear of it.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.status IS 'The task''s status after it.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.worker_id IS 'The worker involved.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.actor IS 'Who did it, if a person did.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.message IS 'Error or reason, one line.';
+
+COMMENT ON COLUMN pgjobs.events_from_250000.fields IS 'Further details.';
+
 ALTER TABLE pgjobs.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.events_id_seq
     START WITH 1
@@ -8371,6 +8781,168 @@ COMMENT ON COLUMN pgjobs.migrations.name IS 'The file it came from.';
 COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied file never changes.';
 
 COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
+
+CREATE TABLE pgjobs.outcomes_default (
+    task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
+    job_id integer CONSTRAINT outcomes_job_id_not_null NOT NULL,
+    status text CONSTRAINT outcomes_status_not_null NOT NULL,
+    attempt smallint CONSTRAINT outcomes_attempt_not_null NOT NULL,
+    token uuid,
+    worker_id uuid,
+    holder text,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone CONSTRAINT outcomes_ended_at_not_null NOT NULL,
+    result jsonb,
+    error text,
+    error_kind text,
+    reason text,
+    actor text,
+    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
+    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
+    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+COMMENT ON TABLE pgjobs.outcomes_default IS 'Part of outcomes: what no other part is for.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.status IS 'completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.token IS 'The lease that ended it, so that a repeated acknowledgement can be answered.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.worker_id IS 'The worker that ended it.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.holder IS 'The holder that ended it, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.claimed_at IS 'When its last lease began.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.error IS 'What it failed with.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.error_kind IS 'The kind of that error.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.reason IS 'Why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes_default.actor IS 'Who cancelled it.';
+
+CREATE TABLE pgjobs.outcomes_from_0 (
+    task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
+    job_id integer CONSTRAINT outcomes_job_id_not_null NOT NULL,
+    status text CONSTRAINT outcomes_status_not_null NOT NULL,
+    attempt smallint CONSTRAINT outcomes_attempt_not_null NOT NULL,
+    token uuid,
+    worker_id uuid,
+    holder text,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone CONSTRAINT outcomes_ended_at_not_null NOT NULL,
+    result jsonb,
+    error text,
+    error_kind text,
+    reason text,
+    actor text,
+    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
+    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
+    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+COMMENT ON TABLE pgjobs.outcomes_from_0 IS 'Part of outcomes: numbers up to 249999.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.status IS 'completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.token IS 'The lease that ended it, so that a repeated acknowledgement can be answered.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.worker_id IS 'The worker that ended it.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.holder IS 'The holder that ended it, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.claimed_at IS 'When its last lease began.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.error IS 'What it failed with.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.error_kind IS 'The kind of that error.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.reason IS 'Why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_0.actor IS 'Who cancelled it.';
+
+CREATE TABLE pgjobs.outcomes_from_250000 (
+    task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
+    job_id integer CONSTRAINT outcomes_job_id_not_null NOT NULL,
+    status text CONSTRAINT outcomes_status_not_null NOT NULL,
+    attempt smallint CONSTRAINT outcomes_attempt_not_null NOT NULL,
+    token uuid,
+    worker_id uuid,
+    holder text,
+    claimed_at timestamp with time zone,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone CONSTRAINT outcomes_ended_at_not_null NOT NULL,
+    result jsonb,
+    error text,
+    error_kind text,
+    reason text,
+    actor text,
+    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
+    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
+    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+COMMENT ON TABLE pgjobs.outcomes_from_250000 IS 'Part of outcomes: numbers from 250000 up to 499999.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.task_id IS 'The task.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.job_id IS 'The job.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.status IS 'completed, failed or cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.attempt IS 'Attempts used.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.token IS 'The lease that ended it, so that a repeated acknowledgement can be answered.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.worker_id IS 'The worker that ended it.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.holder IS 'The holder that ended it, if not a registered worker.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.claimed_at IS 'When its last lease began.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.started_at IS 'When its last attempt began to run.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.ended_at IS 'When it ended.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.result IS 'What it gave.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.error IS 'What it failed with.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.error_kind IS 'The kind of that error.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.reason IS 'Why it was cancelled.';
+
+COMMENT ON COLUMN pgjobs.outcomes_from_250000.actor IS 'Who cancelled it.';
 
 CREATE VIEW pgjobs.overview AS
  SELECT at,
@@ -9075,6 +9647,18 @@ COMMENT ON COLUMN pgjobs.workers_status.overdue IS 'Leases of its that have laps
 
 COMMENT ON COLUMN pgjobs.workers_status.oldest_claim IS 'How long it has held the oldest of them.';
 
+ALTER TABLE ONLY pgjobs.events ATTACH PARTITION pgjobs.events_default DEFAULT;
+
+ALTER TABLE ONLY pgjobs.events ATTACH PARTITION pgjobs.events_from_0 FOR VALUES FROM ('0') TO ('250000');
+
+ALTER TABLE ONLY pgjobs.events ATTACH PARTITION pgjobs.events_from_250000 FOR VALUES FROM ('250000') TO ('500000');
+
+ALTER TABLE ONLY pgjobs.outcomes ATTACH PARTITION pgjobs.outcomes_default DEFAULT;
+
+ALTER TABLE ONLY pgjobs.outcomes ATTACH PARTITION pgjobs.outcomes_from_0 FOR VALUES FROM ('0') TO ('250000');
+
+ALTER TABLE ONLY pgjobs.outcomes ATTACH PARTITION pgjobs.outcomes_from_250000 FOR VALUES FROM ('250000') TO ('500000');
+
 ALTER TABLE ONLY pgjobs.api_tokens
     ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
 
@@ -9092,6 +9676,15 @@ ALTER TABLE ONLY pgjobs.error_policies
 
 ALTER TABLE ONLY pgjobs.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (xid, id);
+
+ALTER TABLE ONLY pgjobs.events_default
+    ADD CONSTRAINT events_default_pkey PRIMARY KEY (xid, id);
+
+ALTER TABLE ONLY pgjobs.events_from_0
+    ADD CONSTRAINT events_from_0_pkey PRIMARY KEY (xid, id);
+
+ALTER TABLE ONLY pgjobs.events_from_250000
+    ADD CONSTRAINT events_from_250000_pkey PRIMARY KEY (xid, id);
 
 ALTER TABLE ONLY pgjobs.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (job_id, key);
@@ -9119,6 +9712,15 @@ ALTER TABLE ONLY pgjobs.migrations
 
 ALTER TABLE ONLY pgjobs.outcomes
     ADD CONSTRAINT outcomes_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.outcomes_default
+    ADD CONSTRAINT outcomes_default_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.outcomes_from_0
+    ADD CONSTRAINT outcomes_from_0_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.outcomes_from_250000
+    ADD CONSTRAINT outcomes_from_250000_pkey PRIMARY KEY (task_id);
 
 ALTER TABLE ONLY pgjobs.providers
     ADD CONSTRAINT providers_have_one_address UNIQUE (room, category, name);
@@ -9182,9 +9784,21 @@ ALTER TABLE ONLY pgjobs.workers
 
 CREATE INDEX attempts_of_a_task ON pgjobs.attempts USING btree (task_id, id);
 
-CREATE INDEX events_in_time ON pgjobs.events USING brin (at) WITH (autosummarize='on');
+CREATE INDEX events_in_time ON ONLY pgjobs.events USING brin (at) WITH (autosummarize='on');
 
-CREATE INDEX events_of_a_task ON pgjobs.events USING btree (task_id, id) WHERE (task_id IS NOT NULL);
+CREATE INDEX events_default_at_idx ON pgjobs.events_default USING brin (at) WITH (autosummarize='on');
+
+CREATE INDEX events_of_a_task ON ONLY pgjobs.events USING btree (task_id, id) WHERE (task_id IS NOT NULL);
+
+CREATE INDEX events_default_task_id_id_idx ON pgjobs.events_default USING btree (task_id, id) WHERE (task_id IS NOT NULL);
+
+CREATE INDEX events_from_0_in_time ON pgjobs.events_from_0 USING brin (at) WITH (autosummarize='on');
+
+CREATE INDEX events_from_0_of_a_task ON pgjobs.events_from_0 USING btree (task_id, id) WHERE (task_id IS NOT NULL);
+
+CREATE INDEX events_from_250000_at_idx ON pgjobs.events_from_250000 USING brin (at) WITH (autosummarize='on');
+
+CREATE INDEX events_from_250000_task_id_id_idx ON pgjobs.events_from_250000 USING btree (task_id, id) WHERE (task_id IS NOT NULL);
 
 CREATE INDEX jobs_by_address ON pgjobs.jobs USING btree (full_name);
 
@@ -9192,11 +9806,29 @@ CREATE INDEX jobs_with_full_events ON pgjobs.jobs USING btree (id) WHERE (events
 
 CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
 
-CREATE INDEX outcomes_in_time ON pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on');
+CREATE INDEX outcomes_in_time ON ONLY pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on');
 
-CREATE INDEX outcomes_to_look_at ON pgjobs.outcomes USING btree (status, task_id) WHERE (status <> 'completed'::text);
+CREATE INDEX outcomes_default_ended_at_idx ON pgjobs.outcomes_default USING brin (ended_at) WITH (autosummarize='on');
 
-CREATE INDEX outcomes_unfinished ON pgjobs.outcomes USING btree (job_id, ended_at) WHERE (status <> 'completed'::text);
+CREATE INDEX outcomes_unfinished ON ONLY pgjobs.outcomes USING btree (job_id, ended_at) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_default_job_id_ended_at_idx ON pgjobs.outcomes_default USING btree (job_id, ended_at) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_to_look_at ON ONLY pgjobs.outcomes USING btree (status, task_id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_default_status_task_id_idx ON pgjobs.outcomes_default USING btree (status, task_id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_from_0_in_time ON pgjobs.outcomes_from_0 USING brin (ended_at) WITH (autosummarize='on');
+
+CREATE INDEX outcomes_from_0_to_look_at ON pgjobs.outcomes_from_0 USING btree (status, task_id) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_from_0_unfinished ON pgjobs.outcomes_from_0 USING btree (job_id, ended_at) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_from_250000_ended_at_idx ON pgjobs.outcomes_from_250000 USING brin (ended_at) WITH (autosummarize='on');
+
+CREATE INDEX outcomes_from_250000_job_id_ended_at_idx ON pgjobs.outcomes_from_250000 USING btree (job_id, ended_at) WHERE (status <> 'completed'::text);
+
+CREATE INDEX outcomes_from_250000_status_task_id_idx ON pgjobs.outcomes_from_250000 USING btree (status, task_id) WHERE (status <> 'completed'::text);
 
 CREATE INDEX providers_by_address ON pgjobs.providers USING btree (full_name);
 
@@ -9221,6 +9853,48 @@ CREATE INDEX tasks_of_a_room_by_job ON pgjobs.tasks USING btree (room, job_id, i
 CREATE INDEX workers_by_heartbeat ON pgjobs.workers USING btree (last_heartbeat_at);
 
 CREATE INDEX workers_of_a_job ON pgjobs.worker_jobs USING btree (job_id);
+
+ALTER INDEX pgjobs.events_in_time ATTACH PARTITION pgjobs.events_default_at_idx;
+
+ALTER INDEX pgjobs.events_pkey ATTACH PARTITION pgjobs.events_default_pkey;
+
+ALTER INDEX pgjobs.events_of_a_task ATTACH PARTITION pgjobs.events_default_task_id_id_idx;
+
+ALTER INDEX pgjobs.events_in_time ATTACH PARTITION pgjobs.events_from_0_in_time;
+
+ALTER INDEX pgjobs.events_of_a_task ATTACH PARTITION pgjobs.events_from_0_of_a_task;
+
+ALTER INDEX pgjobs.events_pkey ATTACH PARTITION pgjobs.events_from_0_pkey;
+
+ALTER INDEX pgjobs.events_in_time ATTACH PARTITION pgjobs.events_from_250000_at_idx;
+
+ALTER INDEX pgjobs.events_pkey ATTACH PARTITION pgjobs.events_from_250000_pkey;
+
+ALTER INDEX pgjobs.events_of_a_task ATTACH PARTITION pgjobs.events_from_250000_task_id_id_idx;
+
+ALTER INDEX pgjobs.outcomes_in_time ATTACH PARTITION pgjobs.outcomes_default_ended_at_idx;
+
+ALTER INDEX pgjobs.outcomes_unfinished ATTACH PARTITION pgjobs.outcomes_default_job_id_ended_at_idx;
+
+ALTER INDEX pgjobs.outcomes_pkey ATTACH PARTITION pgjobs.outcomes_default_pkey;
+
+ALTER INDEX pgjobs.outcomes_to_look_at ATTACH PARTITION pgjobs.outcomes_default_status_task_id_idx;
+
+ALTER INDEX pgjobs.outcomes_in_time ATTACH PARTITION pgjobs.outcomes_from_0_in_time;
+
+ALTER INDEX pgjobs.outcomes_pkey ATTACH PARTITION pgjobs.outcomes_from_0_pkey;
+
+ALTER INDEX pgjobs.outcomes_to_look_at ATTACH PARTITION pgjobs.outcomes_from_0_to_look_at;
+
+ALTER INDEX pgjobs.outcomes_unfinished ATTACH PARTITION pgjobs.outcomes_from_0_unfinished;
+
+ALTER INDEX pgjobs.outcomes_in_time ATTACH PARTITION pgjobs.outcomes_from_250000_ended_at_idx;
+
+ALTER INDEX pgjobs.outcomes_unfinished ATTACH PARTITION pgjobs.outcomes_from_250000_job_id_ended_at_idx;
+
+ALTER INDEX pgjobs.outcomes_pkey ATTACH PARTITION pgjobs.outcomes_from_250000_pkey;
+
+ALTER INDEX pgjobs.outcomes_to_look_at ATTACH PARTITION pgjobs.outcomes_from_250000_status_task_id_idx;
 
 CREATE TRIGGER announced AFTER INSERT ON pgjobs.events FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.announce_events();
 
@@ -9250,6 +9924,12 @@ CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.attempts FOR EACH 
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.events FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.events_default FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.events_from_0 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.events_from_250000 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.idempotency_keys FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ignored FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
@@ -9257,6 +9937,12 @@ CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ignored FOR EACH S
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.leases FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.outcomes FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.outcomes_default FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.outcomes_from_0 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.outcomes_from_250000 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ready FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
@@ -9268,6 +9954,12 @@ CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjob
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_default FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_from_0 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_from_250000 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.idempotency_keys FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ignored FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
@@ -9275,6 +9967,12 @@ CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjob
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.leases FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_default FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_from_0 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_from_250000 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ready FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
@@ -9552,6 +10250,8 @@ REVOKE ALL ON FUNCTION pgjobs.depths() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.drop_partitions(parent text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) FROM PUBLIC;
@@ -9572,6 +10272,8 @@ GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.errors(of_job text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.events_between(since pg_snapshot, upto pg_snapshot, after_xid xid8, after_id bigint, of_task bigint, of_job integer, of_room text, page_size integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.extend_partitions(parent text, most_bytes bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.fail_tasks(task_ids bigint[], tokens uuid[], errors text[], kinds text[], retryable boolean[], holder text) TO pgjobs_worker;
@@ -9686,6 +10388,8 @@ GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.guard_table(relation text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
@@ -9725,6 +10429,8 @@ GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_s
 GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_superuser boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.is_backlog(few integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
 
@@ -9844,6 +10550,8 @@ REVOKE ALL ON FUNCTION pgjobs.look_cost() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.lost_or_unknown(task_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.make_partition(parent text, lower bigint, upper bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.mark_waiting(worker_id uuid, job_ids integer[], in_room text, in_category text, previous bigint, remote boolean) TO pgjobs_api;
@@ -9889,6 +10597,8 @@ GRANT ALL ON FUNCTION pgjobs.overview() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.page_of_tasks(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.partitions() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgjobs_api;
@@ -9901,6 +10611,10 @@ GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.providers_status() TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.prunable_tasks(now timestamp with time zone, after bigint, last bigint, of_status text, older_than interval, of_job integer, in_room text, in_category text, batch integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.prune_events(before timestamp with time zone, batch integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.prune_tasks(of_status text, older_than interval, of_job text, batch integer, dry_run boolean, in_room text, in_category text) TO pgjobs_operator;
@@ -9953,6 +10667,8 @@ GRANT ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text)
 REVOKE ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.release_tasks(task_ids bigint[], tokens uuid[], delay interval, holder text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.remove_ended(task_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.remove_tasks(task_ids bigint[]) FROM PUBLIC;
 
@@ -10036,6 +10752,8 @@ GRANT ALL ON FUNCTION pgjobs.set_error_policy(job text, kind text, is_retryable 
 REVOKE ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.shortest_retention() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.show_database() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.show_database() TO pgjobs_readonly;
@@ -10124,6 +10842,8 @@ REVOKE ALL ON FUNCTION pgjobs.sweep_retention(now timestamp with time zone, batc
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_rollups(now timestamp with time zone, batch integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.sweep_storage() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) FROM PUBLIC;
@@ -10165,6 +10885,8 @@ GRANT ALL ON FUNCTION pgjobs.track_tasks(task_ids bigint[]) TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.troubles_of_database() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.troubles_of_partitions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) FROM PUBLIC;
 
