@@ -27,6 +27,7 @@ from pgjobs.rest import (
 )
 from pgjobs.rest.auth import Reading
 from pgjobs.rest.dependencies import QueueDep
+from pgjobs.rest.express import Express
 from pgjobs.rest.observing import RequestLog
 from pgjobs.rest.problems import problem_exception_handler
 from pgjobs.sweeper import run_sweeper
@@ -77,6 +78,7 @@ def create_app(
     _add_health(app)
     _add_metrics(app)
     serve_sockets(app, settings)
+    app.add_middleware(Express)
     app.add_middleware(RequestLog)
     return app
 

@@ -18,10 +18,11 @@ _WORD = rf"""[^{_SPACE}"'<>]"""
 _BEFORE_PATH = rf"""{_SPACE}"'<>/?#\\"""
 _SCHEME = r"([A-Za-z][A-Za-z0-9+.-]*://)"
 _SECRETS = r"pass(word|wd|phrase)|pwd|secret|token|(api|access)[_-]?key|signature|credential"
-_SUSPICIOUS = re.compile(
-    r"[@?#]|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ",
-    re.ASCII | re.IGNORECASE,
+_SUSPICIOUS = (
+    *("@", "?", "#", "pass", "pwd", "secret", "token", "key", "signature", "credential"),
+    *("authorization", "bearer", "basic", "pgj_", "pgl_", "pgc_", "eyj"),
 )
+"""Without one of these no rule finds anything. Plain searches, because every line of a log is looked at."""
 _RULES = [
     (re.compile(pattern, re.ASCII | flags), replacement)
     for pattern, flags, replacement in (
@@ -75,7 +76,8 @@ def redact(message: str) -> str:
     """A text without credentials: URLs lose user, password, query and fragment."""
     if len(message) > LIMIT:
         message = _CUT_WORD.sub(rf"\1{HIDDEN}", message[: LIMIT - 1])
-    if _SUSPICIOUS.search(message) is None:
+    lowered = message.lower()
+    if not any(sign in lowered for sign in _SUSPICIOUS):
         return message
     for pattern, replacement in _RULES:
         message = pattern.sub(replacement, message)

@@ -5,21 +5,14 @@ create function pgjobs.claim_and_show(worker_id uuid, actor text default null)
 returns setof pgjobs.claim_answer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
-#variable_conflict use_column
-declare
-  v_id bigint;
 begin
-  -- A statement of its own, so that the next one sees what it wrote.
-  select c.task_id into v_id
+  -- What the claim answers is all there is to show: the task is nobody else's, and not yet started.
+  return query
+  select
+    c.task_id, pgjobs.task_uuid(c.task_id), c.job, c.room, 'claimed', c.created_at, null::timestamptz,
+    null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token
   from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
-  return query select a.* from pgjobs.claim_answer as a where a.id = v_id;
 end
 $$;
 

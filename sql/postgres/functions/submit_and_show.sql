@@ -34,12 +34,21 @@ begin
     return query select a.* from pgjobs.task_answer as a where a.id = v_id;
     return;
   end if;
+  -- What was just submitted is due since then, so its place in line needs no look for it.
   return query
   select
     t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
-    null::uuid, null::text, t.payload, null::jsonb, pgjobs.queue_position(t.id, t.job_id, t.priority)
+    null::uuid, null::text, t.payload, null::jsonb, least(a.quantity + 1, pgjobs.last_counted_place())::integer
   from pgjobs.tasks as t
   join pgjobs.jobs as j on j.id = t.job_id
+  cross join lateral (
+    select count(*) as quantity
+    from (
+      select from pgjobs.ready as r
+      where r.job_id = t.job_id and (r.priority, r.due_at, r.task_id) < (t.priority, t.created_at, t.id)
+      limit pgjobs.last_counted_place()
+    ) as f
+  ) as a
   where t.id = v_id;
 end
 $$;

@@ -3,8 +3,6 @@
 -- submitted it as long as no worker has it. A `token` that is not the current
 -- one is refused as lost, and saying again what was said under it changes nothing.
 -- An ending retires the job if that leaves it orphaned.
---
--- The lease is locked before anything is judged, so the holder cannot change.
 create function pgjobs.update_task(
   task_uuid uuid,
   status text,
@@ -27,59 +25,50 @@ as $$
 #variable_conflict use_column
 declare
   v_id bigint := pgjobs.task_id(update_task.task_uuid);
-  v_token uuid;
-  v_task record;
-  v_problem text;
+  v_now timestamptz := pgjobs.now();
+  v_held record;
+  v_done boolean := false;
 begin
-  select l.token into v_token from pgjobs.leases as l where l.task_id = v_id for update;
-  select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task from pgjobs.task as t where t.id = v_id;
-  if v_task.id is null then
-    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
-  end if;
-  -- The lease before its owner: a worker whose task passed on to somebody else's is told that.
-  if not pgjobs.is_said_before(
-    v_id, update_task.task_uuid, v_token, update_task.token, v_task.status, update_task.status
-  ) then
-    perform pgjobs.check_updater(
-      update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
+  -- The two steps of every worker, if one look finds nothing against them. The
+  -- token decides when they are taken: whatever changed since then changed it too.
+  select l.token, l.started_at, l.worker_id, l.job_id, t.room, t.created_at, t.payload, j.full_name
+  into v_held
+  from pgjobs.leases as l
+  join pgjobs.tasks as t on t.id = l.task_id
+  join pgjobs.jobs as j on j.id = l.job_id
+  where l.task_id = v_id and l.token = coalesce(update_task.token, l.token)
+    and update_task.status = case when l.started_at is null then 'running' else 'completed' end
+    and (update_task.actor is null or update_task.is_superuser or exists (
+      select from pgjobs.workers as w where w.id = l.worker_id and w.owner = update_task.actor
+    ));
+  if found and update_task.status = 'running' then
+    update pgjobs.leases as l set started_at = v_now
+    where l.task_id = v_id and l.token = v_held.token and l.started_at is null and (l.until is null or l.until > v_now);
+    v_done := found;
+  elsif found then
+    v_done := (
+      select c.problem is null
+      from pgjobs.complete_tasks(
+        array[v_id], array[v_held.token], case when update_task.result is not null then array[update_task.result] end
+      ) as c
     );
-    perform pgjobs.check_update(v_task.status, update_task.status);
-    v_problem := case update_task.status
-      when 'running' then (select s.problem from pgjobs.start_tasks(array[v_id], array[v_token]) as s)
-      when 'completed' then (
-        select c.problem from pgjobs.complete_tasks(
-          array[v_id], array[v_token], case when update_task.result is not null then array[update_task.result] end
-        ) as c
-      )
-      when 'failed' then (
-        select f.problem
-        from pgjobs.fail_tasks(array[v_id], array[v_token], array[coalesce(update_task.error, 'unknown error')]) as f
-      )
-      when 'cancelled' then (
-        select null from pgjobs.cancel_task(v_id, update_task.error, v_task.status <> 'pending', update_task.actor)
-      )
-    end;
-    if v_problem is not null then
-      perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', update_task.task_uuid));
-    end if;
-    if update_task.status <> 'running' then
-      perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
+    if v_done and not exists (select from pgjobs.worker_jobs as w where w.job_id = v_held.job_id) then
+      perform pgjobs.retire_orphans(array[v_held.job_id], v_now);
     end if;
   end if;
-  -- What was just written stands in three tables; the view that knows every case looks in all.
-  return query
-  select
-    t.id, update_task.task_uuid, j.full_name, t.room, coalesce(o.status, 'running'), t.created_at,
-    coalesce(o.started_at, l.started_at), o.ended_at, coalesce(o.worker_id, l.worker_id),
-    coalesce(o.error, o.reason), t.payload, o.result, null::integer
-  from pgjobs.tasks as t
-  join pgjobs.jobs as j on j.id = t.job_id
-  left join pgjobs.leases as l on l.task_id = t.id and l.started_at is not null
-  left join pgjobs.outcomes as o on o.task_id = t.id
-  where t.id = v_id and (o.task_id is not null or l.task_id is not null);
-  if not found then
-    return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  if v_done then
+    return query
+    select
+      v_id, update_task.task_uuid, v_held.full_name, v_held.room, update_task.status, v_held.created_at,
+      coalesce(v_held.started_at, v_now), (select o.ended_at from pgjobs.outcomes as o where o.task_id = v_id),
+      v_held.worker_id, null::text, v_held.payload, update_task.result, null::integer;
+    return;
   end if;
+  perform pgjobs.judge_update(
+    v_id, update_task.task_uuid, update_task.status, update_task.error, update_task.result, update_task.token,
+    update_task.actor, update_task.is_superuser
+  );
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
 end
 $$;
 

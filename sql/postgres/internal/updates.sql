@@ -113,3 +113,68 @@ $$;
 
 comment on function pgjobs.check_update is
   'Refuses updates that cannot be. Example: select pgjobs.check_update(''claimed'', ''running'')';
+
+-- Takes a task to another status, or says why not.
+--
+-- The lease is locked before anything is judged, so the holder cannot change.
+create function pgjobs.judge_update(
+  task_id bigint,
+  task_uuid uuid,
+  status text,
+  error text,
+  result jsonb,
+  token uuid,
+  actor text,
+  is_superuser boolean
+)
+returns void
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_token uuid;
+  v_task record;
+  v_problem text;
+begin
+  select l.token into v_token from pgjobs.leases as l where l.task_id = judge_update.task_id for update;
+  select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task
+  from pgjobs.task as t where t.id = judge_update.task_id;
+  if v_task.id is null then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', judge_update.task_uuid));
+  end if;
+  -- The lease before its owner: a worker whose task passed on to somebody else's is told that.
+  if pgjobs.is_said_before(
+    judge_update.task_id, judge_update.task_uuid, v_token, judge_update.token, v_task.status, judge_update.status
+  ) then
+    return;
+  end if;
+  perform pgjobs.check_updater(
+    judge_update.task_uuid, v_task.worker_id, v_task.submitter, judge_update.actor, judge_update.is_superuser
+  );
+  perform pgjobs.check_update(v_task.status, judge_update.status);
+  v_problem := case judge_update.status
+    when 'running' then (select s.problem from pgjobs.start_tasks(array[v_task.id], array[v_token]) as s)
+    when 'completed' then (
+      select c.problem from pgjobs.complete_tasks(
+        array[v_task.id], array[v_token], case when judge_update.result is not null then array[judge_update.result] end
+      ) as c
+    )
+    when 'failed' then (
+      select f.problem
+      from pgjobs.fail_tasks(array[v_task.id], array[v_token], array[coalesce(judge_update.error, 'unknown error')]) as f
+    )
+    when 'cancelled' then (
+      select null from pgjobs.cancel_task(v_task.id, judge_update.error, v_task.status <> 'pending', judge_update.actor)
+    )
+  end;
+  if v_problem is not null then
+    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', judge_update.task_uuid));
+  end if;
+  if judge_update.status <> 'running' then
+    perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
+  end if;
+end
+$$;
+
+comment on function pgjobs.judge_update is
+  'Takes a task to another status, or refuses. Example: see pgjobs.update_task, which calls it for all but the usual steps';

@@ -35,6 +35,8 @@ def serve(
     handler = logging.StreamHandler()
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
+    # The format does not name them, and looking them up for every request costs as much as the line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     run_server(create_app(settings=settings, url=address), host, port)
 
 

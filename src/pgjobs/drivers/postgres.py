@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
 import asyncpg
 
 from pgjobs.drivers import Row, Wake
 from pgjobs.drivers.documents import decode
+from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
 from pgjobs.drivers.migrations import migrate, read_release, require_current
 from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
@@ -35,6 +36,7 @@ class PostgresDriver:
         self.schema = schema
         self._is_pooled = is_pooled
         self._listener = listener
+        self._lending = Lending(pool)
         self._transactions: asyncio.Semaphore | None = None
         self._reopen: Callable[[], Awaitable[PostgresDriver]] | None = None
 
@@ -92,22 +94,26 @@ class PostgresDriver:
         if self._transactions is None:
             # A few connections stay free: whoever holds a transaction may wait for another verb.
             self._transactions = asyncio.Semaphore(max(1, self.pool.get_max_size() - 3))
-        async with self._transactions, self.pool.acquire() as connection, connection.transaction():
+        async with self._transactions, self._lending.lent() as connection, connection.transaction():
             yield connection
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         if self._is_pooled:
             async with self._connection() as connection:
                 return await call(connection, self.schema, verb, arguments)
-        connection = await self.pool.acquire()
+        connection = await self._lending.take()
         try:
-            return await call(connection, self.schema, verb, arguments)
-        finally:
-            await self.pool.release(connection)
+            rows = await call(connection, self.schema, verb, arguments)
+        except BaseException:
+            # After a cancellation the pool waits until the connection is usable again.
+            await self._lending.give_back(connection)
+            raise
+        await self._lending.keep(connection)
+        return rows
 
     @asynccontextmanager
     async def _connection(self) -> Any:
-        async with self.pool.acquire() as connection:
+        async with self._lending.lent() as connection:
             if self._is_pooled:
                 async with connection.transaction():
                     yield connection
@@ -122,7 +128,7 @@ class PostgresDriver:
     async def migrate(self) -> None:
         settings = Settings(database_schema=self.schema)
         release = read_release(self.schema, settings.role_prefix, roles=settings.manage_roles)
-        async with self.pool.acquire() as connection:
+        async with self._lending.lent() as connection:
             await migrate(connection, release)
 
     async def require_current(self) -> None:
@@ -133,6 +139,7 @@ class PostgresDriver:
     async def close(self) -> None:
         if self._listener is not None:
             await self._listener.close()
+        await self._lending.close()
         await self.pool.close()
 
 
@@ -168,24 +175,17 @@ async def call(
     """One verb on one connection."""
     given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
     text = call_text(schema, verb, tuple(given), _numbered)
-    with errors_translated():
-        rows = await connection.fetch(text, *given.values())
-    columns = DOCUMENT_COLUMNS.intersection(rows[0].keys()) if rows else None
-    if not columns or decodes_itself:
-        return cast("Sequence[Row]", rows)
-    return [_decoded(row, columns) for row in rows]
-
-
-@contextmanager
-def errors_translated() -> Iterator[None]:
-    """Turns what Postgres and asyncpg refuse into this package's errors."""
     try:
-        yield
+        rows = await connection.fetch(text, *given.values())
     except asyncpg.PostgresError as error:
         translated = problem_of(error.sqlstate, str(error.args[0]), error.detail, error.hint)
         if translated is None:
             raise
         raise translated from error
+    columns = DOCUMENT_COLUMNS.intersection(rows[0].keys()) if rows else None
+    if not columns or decodes_itself:
+        return cast("Sequence[Row]", rows)
+    return [_decoded(row, columns) for row in rows]
 
 
 def _decoded(row: Any, columns: frozenset[str]) -> Row:

@@ -30,7 +30,7 @@ def get_settings(request: Request = None) -> ApiSettings:  # type: ignore[assign
     return settings or _environment()
 
 
-async def _settings(request: Request) -> ApiSettings:
+async def settings_of(request: Request) -> ApiSettings:
     """`get_settings`, or what a host put in its place: a function of the request or of nothing.
 
     Asked here, because FastAPI would send an ordinary function to a thread, for every request.
@@ -72,7 +72,7 @@ def _environment() -> ApiSettings:
 
 
 QueueDep = Annotated[Queue, Depends(get_queue)]
-SettingsDep = Annotated[ApiSettings, Depends(_settings)]
+SettingsDep = Annotated[ApiSettings, Depends(settings_of)]
 RoomDep = Annotated[str, Depends(readable_room)]
 WritableRoomDep = Annotated[str, Depends(verify_writable_room)]
 LimitDep = Annotated[int, Query(ge=0, le=500, description="Items on the page.")]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
+import secrets
 import time
-from uuid import uuid4
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger("pgjobs.access")
@@ -27,14 +27,14 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get("x-request-id", "")
-        request_id = given if _ID.fullmatch(given) else uuid4().hex
+        request_id = given if _ID.fullmatch(given) else secrets.token_hex(16)
         began, status = time.perf_counter(), 0
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-ID"] = request_id
+                message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:
