@@ -1602,21 +1602,14 @@ COMMENT ON COLUMN pgjobs.claim_answer.token IS 'The lease, for acknowledgements.
 CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.claim_answer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS $$
-#variable_conflict use_column
-declare
-  v_id bigint;
 begin
-  -- A statement of its own, so that the next one sees what it wrote.
-  select c.task_id into v_id
+  -- What the claim answers is all there is to show: the task is nobody else's, and not yet started.
+  return query
+  select
+    c.task_id, pgjobs.task_uuid(c.task_id), c.job, c.room, 'claimed', c.created_at, null::timestamptz,
+    null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token
   from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
-  return query select a.* from pgjobs.claim_answer as a where a.id = v_id;
 end
 $$;
 
@@ -3764,6 +3757,57 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.jobs_used_in(room text) IS 'Jobs with tasks submitted from a room. Example: select pgjobs.jobs_used_in(''lab-7'')';
+
+CREATE FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+  v_token uuid;
+  v_task record;
+  v_problem text;
+begin
+  select l.token into v_token from pgjobs.leases as l where l.task_id = judge_update.task_id for update;
+  select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task
+  from pgjobs.task as t where t.id = judge_update.task_id;
+  if v_task.id is null then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', judge_update.task_uuid));
+  end if;
+  -- The lease before its owner: a worker whose task passed on to somebody else's is told that.
+  if pgjobs.is_said_before(
+    judge_update.task_id, judge_update.task_uuid, v_token, judge_update.token, v_task.status, judge_update.status
+  ) then
+    return;
+  end if;
+  perform pgjobs.check_updater(
+    judge_update.task_uuid, v_task.worker_id, v_task.submitter, judge_update.actor, judge_update.is_superuser
+  );
+  perform pgjobs.check_update(v_task.status, judge_update.status);
+  v_problem := case judge_update.status
+    when 'running' then (select s.problem from pgjobs.start_tasks(array[v_task.id], array[v_token]) as s)
+    when 'completed' then (
+      select c.problem from pgjobs.complete_tasks(
+        array[v_task.id], array[v_token], case when judge_update.result is not null then array[judge_update.result] end
+      ) as c
+    )
+    when 'failed' then (
+      select f.problem
+      from pgjobs.fail_tasks(array[v_task.id], array[v_token], array[coalesce(judge_update.error, 'unknown error')]) as f
+    )
+    when 'cancelled' then (
+      select null from pgjobs.cancel_task(v_task.id, judge_update.error, v_task.status <> 'pending', judge_update.actor)
+    )
+  end;
+  if v_problem is not null then
+    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', judge_update.task_uuid));
+  end if;
+  if judge_update.status <> 'running' then
+    perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status, or refuses. Example: see pgjobs.update_task, which calls it for all but the usual steps';
 
 CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint)
     LANGUAGE plpgsql
@@ -6810,12 +6854,21 @@ begin
     return query select a.* from pgjobs.task_answer as a where a.id = v_id;
     return;
   end if;
+  -- What was just submitted is due since then, so its place in line needs no look for it.
   return query
   select
     t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
-    null::uuid, null::text, t.payload, null::jsonb, pgjobs.queue_position(t.id, t.job_id, t.priority)
+    null::uuid, null::text, t.payload, null::jsonb, least(a.quantity + 1, pgjobs.last_counted_place())::integer
   from pgjobs.tasks as t
   join pgjobs.jobs as j on j.id = t.job_id
+  cross join lateral (
+    select count(*) as quantity
+    from (
+      select from pgjobs.ready as r
+      where r.job_id = t.job_id and (r.priority, r.due_at, r.task_id) < (t.priority, t.created_at, t.id)
+      limit pgjobs.last_counted_place()
+    ) as f
+  ) as a
   where t.id = v_id;
 end
 $$;
@@ -7748,59 +7801,50 @@ CREATE FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text DEFAU
 #variable_conflict use_column
 declare
   v_id bigint := pgjobs.task_id(update_task.task_uuid);
-  v_token uuid;
-  v_task record;
-  v_problem text;
+  v_now timestamptz := pgjobs.now();
+  v_held record;
+  v_done boolean := false;
 begin
-  select l.token into v_token from pgjobs.leases as l where l.task_id = v_id for update;
-  select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task from pgjobs.task as t where t.id = v_id;
-  if v_task.id is null then
-    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', update_task.task_uuid));
-  end if;
-  -- The lease before its owner: a worker whose task passed on to somebody else's is told that.
-  if not pgjobs.is_said_before(
-    v_id, update_task.task_uuid, v_token, update_task.token, v_task.status, update_task.status
-  ) then
-    perform pgjobs.check_updater(
-      update_task.task_uuid, v_task.worker_id, v_task.submitter, update_task.actor, update_task.is_superuser
+  -- The two steps of every worker, if one look finds nothing against them. The
+  -- token decides when they are taken: whatever changed since then changed it too.
+  select l.token, l.started_at, l.worker_id, l.job_id, t.room, t.created_at, t.payload, j.full_name
+  into v_held
+  from pgjobs.leases as l
+  join pgjobs.tasks as t on t.id = l.task_id
+  join pgjobs.jobs as j on j.id = l.job_id
+  where l.task_id = v_id and l.token = coalesce(update_task.token, l.token)
+    and update_task.status = case when l.started_at is null then 'running' else 'completed' end
+    and (update_task.actor is null or update_task.is_superuser or exists (
+      select from pgjobs.workers as w where w.id = l.worker_id and w.owner = update_task.actor
+    ));
+  if found and update_task.status = 'running' then
+    update pgjobs.leases as l set started_at = v_now
+    where l.task_id = v_id and l.token = v_held.token and l.started_at is null and (l.until is null or l.until > v_now);
+    v_done := found;
+  elsif found then
+    v_done := (
+      select c.problem is null
+      from pgjobs.complete_tasks(
+        array[v_id], array[v_held.token], case when update_task.result is not null then array[update_task.result] end
+      ) as c
     );
-    perform pgjobs.check_update(v_task.status, update_task.status);
-    v_problem := case update_task.status
-      when 'running' then (select s.problem from pgjobs.start_tasks(array[v_id], array[v_token]) as s)
-      when 'completed' then (
-        select c.problem from pgjobs.complete_tasks(
-          array[v_id], array[v_token], case when update_task.result is not null then array[update_task.result] end
-        ) as c
-      )
-      when 'failed' then (
-        select f.problem
-        from pgjobs.fail_tasks(array[v_id], array[v_token], array[coalesce(update_task.error, 'unknown error')]) as f
-      )
-      when 'cancelled' then (
-        select null from pgjobs.cancel_task(v_id, update_task.error, v_task.status <> 'pending', update_task.actor)
-      )
-    end;
-    if v_problem is not null then
-      perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', update_task.task_uuid));
-    end if;
-    if update_task.status <> 'running' then
-      perform pgjobs.retire_orphans(array[v_task.job_id], pgjobs.now());
+    if v_done and not exists (select from pgjobs.worker_jobs as w where w.job_id = v_held.job_id) then
+      perform pgjobs.retire_orphans(array[v_held.job_id], v_now);
     end if;
   end if;
-  -- What was just written stands in three tables; the view that knows every case looks in all.
-  return query
-  select
-    t.id, update_task.task_uuid, j.full_name, t.room, coalesce(o.status, 'running'), t.created_at,
-    coalesce(o.started_at, l.started_at), o.ended_at, coalesce(o.worker_id, l.worker_id),
-    coalesce(o.error, o.reason), t.payload, o.result, null::integer
-  from pgjobs.tasks as t
-  join pgjobs.jobs as j on j.id = t.job_id
-  left join pgjobs.leases as l on l.task_id = t.id and l.started_at is not null
-  left join pgjobs.outcomes as o on o.task_id = t.id
-  where t.id = v_id and (o.task_id is not null or l.task_id is not null);
-  if not found then
-    return query select a.* from pgjobs.task_answer as a where a.id = v_id;
+  if v_done then
+    return query
+    select
+      v_id, update_task.task_uuid, v_held.full_name, v_held.room, update_task.status, v_held.created_at,
+      coalesce(v_held.started_at, v_now), (select o.ended_at from pgjobs.outcomes as o where o.task_id = v_id),
+      v_held.worker_id, null::text, v_held.payload, update_task.result, null::integer;
+    return;
   end if;
+  perform pgjobs.judge_update(
+    v_id, update_task.task_uuid, update_task.status, update_task.error, update_task.result, update_task.token,
+    update_task.actor, update_task.is_superuser
+  );
+  return query select a.* from pgjobs.task_answer as a where a.id = v_id;
 end
 $$;
 
@@ -10448,6 +10492,8 @@ GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_used_in(room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) FROM PUBLIC;
 
