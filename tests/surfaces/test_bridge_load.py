@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from pathlib import Path
@@ -18,6 +19,8 @@ BROWSERS, ROUNDS = 200, 5
 CHANGES = int(os.environ.get("PGJOBS_SOAK_CHANGES", "200"))
 TASKS = CHANGES // 4 // ROUNDS
 JOB = "@global:modifiers:Rotate"
+
+log = logging.getLogger("tests.soak")
 
 
 def resident_bytes(pid: int) -> int:
@@ -58,4 +61,8 @@ async def test_everybody_hears_every_change_once_and_memory_stays_flat(database_
                 assert set(browser.told.values()) == {1}
                 assert len(browser.told) == CHANGES
                 await browser.leave()
+            rounds = ", ".join(f"{size / 1024**2:.0f}" for size in sizes)
+            log.info(
+                "%d clients heard %d changes once; the server's MiB by round: %s", BROWSERS, CHANGES, rounds
+            )
             assert sizes[-1] - sizes[0] < 20 * 1024**2
