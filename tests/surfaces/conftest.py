@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pgjobs.app import create_app
 from pgjobs.queue import Queue
 from pgjobs.rest import ApiSettings
-from tests.surfaces.rest_server import SECRET, Api, serving, token_of
+from tests.surfaces.rest_server import SECRET, Api, app_on, serving, token_of
 
 Serve = Callable[..., str]
 
@@ -37,7 +36,7 @@ def serve(queue_url: str, queue: Queue) -> Iterator[Serve]:
 
         def start(**settings: Any) -> str:
             settings = {"auth_secret": SecretStr(SECRET), **settings}
-            app = create_app(url=queue_url, settings=ApiSettings(**settings))
+            app = app_on(queue_url, ApiSettings(**settings))
             return servers.enter_context(serving(app))
 
         yield start

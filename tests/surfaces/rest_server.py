@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import httpx
@@ -16,7 +17,8 @@ import jwt
 import uvicorn
 from fastapi import FastAPI
 
-from pgjobs.rest import release_waiters
+from pgjobs.app import create_app
+from pgjobs.rest import ApiSettings, release_waiters
 
 # Nothing here speaks TLS, and reading the certificates of the world takes longer than most tests.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -25,6 +27,23 @@ SECRET = "a secret that only tests know, long enough for HS256"
 
 def token_of(user: str, *, is_superuser: bool = False, secret: str = SECRET, **claims: Any) -> str:
     return jwt.encode({"sub": user, "is_superuser": is_superuser, **claims}, secret, algorithm="HS256")
+
+
+def app_on(url: str, settings: ApiSettings) -> FastAPI:
+    """A stand-alone application that shares its routes, which say the same in each, with all others.
+
+    FastAPI makes them at an application's first request, and takes longer than most tests.
+    """
+    app = create_app(url=url, settings=settings)
+    for place, route in enumerate(_first_app().router.routes):
+        if hasattr(route, "original_router"):
+            app.router.routes[place] = route
+    return app
+
+
+@cache
+def _first_app() -> FastAPI:
+    return create_app(url="sqlite://")
 
 
 @contextmanager

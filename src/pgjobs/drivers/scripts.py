@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -46,11 +47,11 @@ class Release:
     code: tuple[Script, ...]
     grants: tuple[Script, ...]
 
-    @property
+    @cached_property
     def code_checksum(self) -> str:
         return _combined(self.code)
 
-    @property
+    @cached_property
     def grants_checksum(self) -> str | None:
         return _combined(self.grants) if self.grants else None
 
@@ -77,9 +78,19 @@ def read_release(
     directory: Path | None = None,
 ) -> Release:
     """Reads and renders the Postgres files; without `roles`, who may do what is left to the caller."""
-    root = directory or sql_directory("postgres")
     prefix = role_prefix or schema
+    if directory is None:
+        return _shipped_release(schema, prefix, roles)
+    return _release_in(directory, schema, prefix, roles)
 
+
+@cache
+def _shipped_release(schema: str, prefix: str, roles: bool) -> Release:
+    # Every health check asks, and hundreds of files take longer than the rest of it.
+    return _release_in(sql_directory("postgres"), schema, prefix, roles)
+
+
+def _release_in(root: Path, schema: str, prefix: str, roles: bool) -> Release:
     def scripts(*paths: Path) -> tuple[Script, ...]:
         return tuple(_read(path, root, schema, prefix) for path in paths if path.exists())
 
