@@ -1,10 +1,14 @@
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports
 
-.PHONY: help install test check soak lint format demo bench schema dist clean fresh
+# Tests start hundreds of commands, each of which would compile everything again.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: help install test check soak lint $(LINTERS) format demo bench schema dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -14,16 +18,25 @@ install: $(STAMP) ## put everything needed into .venv
 test: lint check ## lint, then run all tests
 
 check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
-	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 soak: $(STAMP) ## the long rounds: 10,000 tasks through killed and frozen workers, 200 listeners in one room
 	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(LINTERS)
+
+lint-ruff:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+lint-mypy:
 	$(BIN)/mypy
+
+lint-sqlfluff:
 	$(BIN)/sqlfluff lint --disable-progress-bar sql
+
+lint-imports:
 	$(BIN)/lint-imports --no-logo
 
 format: $(STAMP) ## let ruff format the Python
