@@ -35,16 +35,11 @@ class LiveConnection:
         self._on_task = on_task
         if tsio is None:
             return
-        earlier = _handlers(tsio).get("connect")
-
-        def connected() -> None:
-            on_connect()
-            if earlier is not None:
-                earlier()
-
-        tsio.on("connect", connected)
-        tsio.on(TaskAvailable.event_name(), lambda _data: on_task())
-        tsio.on(ProviderRequest.event_name(), lambda data: on_request(ProviderRequest.model_validate(data)))
+        _also(tsio, "connect", on_connect)
+        _also(tsio, TaskAvailable.event_name(), lambda _data: on_task())
+        _also(
+            tsio, ProviderRequest.event_name(), lambda data: on_request(ProviderRequest.model_validate(data))
+        )
 
     @property
     def is_connected(self) -> bool:
@@ -94,7 +89,15 @@ class LiveConnection:
             hear()
 
 
-def _handlers(tsio: Any) -> Mapping[str, Any]:
+def _also(tsio: Any, event: str, handle: Callable[..., None]) -> None:
+    """Hears an event beside whoever hears it already: the host, or another manager on the same connection."""
     handlers = getattr(tsio, "handlers", None)
-    found = handlers.get("/") if isinstance(handlers, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    known = handlers.get("/") if isinstance(handlers, Mapping) else None
+    earlier = known.get(event) if isinstance(known, Mapping) else None
+
+    def hear(*data: Any) -> None:
+        handle(*data)
+        if earlier is not None:
+            earlier(*data)
+
+    tsio.on(event, hear)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable
@@ -21,9 +22,9 @@ ECHO = "@global:echo:upper"
 
 
 @pytest.fixture
-def queue_url(tmp_path: Any) -> str:
+def queue_url(sqlite_url: str) -> str:
     """What the SDK does is the same on every driver."""
-    return f"sqlite:///{tmp_path / 'queue.db'}"
+    return sqlite_url
 
 
 class Line:
@@ -57,6 +58,42 @@ def test_rooms_are_joined_again_after_every_connect_and_left_in_the_end(sdk):
         assert greeted == ["hello"], "the host's own handler goes on working"
     left = [(LeaveProviderRoom.event_name(), provider), (LeaveJobRoom.event_name(), job)]
     assert line.said[4:] == left
+
+
+def test_managers_may_share_a_connection(sdk, base, token, tsio, root):
+    other = Api(base, token)
+    with (
+        JobManager(sdk, tsio, execute=lambda _: "first", polling_interval=600) as first,
+        JobManager(other, tsio, execute=lambda _: "second", polling_interval=600) as second,
+    ):
+        first.register(Rotate, room="lab")
+        first.register_provider(Echo, name="upper", handler=str.upper)
+        second.register(Rotate, room="hall")
+        for room, answer in (("lab", "first"), ("hall", "second"), ("lab", "first")):
+            task = root.submit(f"{room}:modifiers:Rotate", room)
+            shown = root.get(f"tasks/{task['id']}", headers={"Prefer": "wait=15"}).json()
+            assert shown["result"] == answer
+        read = root.get(f"rooms/lab/providers/{ECHO}?word=hi", headers={"Prefer": "wait=15"})
+        assert read.json() == "HI"
+
+
+async def test_tasks_may_be_coroutines_of_the_programs_own_event_loop(sdk, root):
+    """As docs/live.md says."""
+    loop, ran_in = asyncio.get_running_loop(), []
+
+    async def turn(task: ClaimedTask) -> float:
+        ran_in.append(asyncio.get_running_loop())
+        return float(task.extension.angle)
+
+    def execute(task: ClaimedTask) -> float:
+        return asyncio.run_coroutine_threadsafe(turn(task), loop).result()
+
+    manager = JobManager(sdk, execute=execute, polling_interval=0.1)
+    await asyncio.to_thread(manager.register, Rotate)
+    task = await asyncio.to_thread(manager.submit, Rotate(angle=5), "lab")
+    ended = await asyncio.to_thread(root.get, f"tasks/{task}", headers={"Prefer": "wait=15"})
+    await asyncio.to_thread(manager.disconnect)
+    assert (ended.json()["result"], ran_in) == (5, [loop])
 
 
 def test_a_connection_that_cannot_speak_does_not_keep_a_worker_from_leaving(sdk, root):

@@ -50,9 +50,9 @@ PATIENT = {"Prefer": "wait=15"}
 
 
 @pytest.fixture
-def queue_url(tmp_path: Any) -> str:
+def queue_url(sqlite_url: str) -> str:
     """What the SDK does is the same on every driver."""
-    return f"sqlite:///{tmp_path / 'queue.db'}"
+    return sqlite_url
 
 
 class LocalFileSystem:
