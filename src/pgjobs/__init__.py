@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pgjobs.rest import validate_room_id as validate_room_id
     from pgjobs.rest import verify_writable_room as verify_writable_room
     from pgjobs.running import Abort as Abort
+    from pgjobs.running import Blocked as Blocked
     from pgjobs.running import RunningTask as RunningTask
     from pgjobs.running import Snooze as Snooze
     from pgjobs.running import current_task as current_task
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Abort": "pgjobs.running",
+    "Blocked": "pgjobs.running",
     "GenericJob": "pgjobs.manager",
     "JobManager": "pgjobs.manager",
     "Jobs": "pgjobs.jobs",

@@ -103,9 +103,15 @@ class MaintenanceVerbs:
         rows = await self.driver.call("get_job_target", job=job)
         return JobTarget.of(rows[0]) if rows else None
 
-    async def reconcile_cleanups(self, batch: int | None = None) -> int:
-        """Gives runs that need one their clean-up task; how many are new."""
-        return int((await self.driver.call("reconcile_cleanups", batch=batch))[0]["created"])
+    async def reconcile_cleanups(
+        self, batch: int | None = None, *, after: timedelta | None = None, of_job: str | None = None
+    ) -> int:
+        """Gives runs that need one their clean-up task; how many are new.
+
+        Runs need one a while after they ended: `after`, else what the settings say.
+        """
+        rows = await self.driver.call("reconcile_cleanups", batch=batch, after=after, of_job=of_job)
+        return int(rows[0]["created"])
 
     async def claim_cleanups(
         self,

@@ -31,6 +31,17 @@ class Abort(PgJobsError):
         self.kind = kind
 
 
+class Blocked(PgJobsError):
+    """Raised by a handler: credentials or configuration must be mended first.
+
+    The task is tried again as after any error; until then it shows as blocked.
+    """
+
+    def __init__(self, message: str, *, kind: Literal["auth", "config"] = "config") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 class Snooze(PgJobsError):
     """Raised by a handler: not now, run me again after the delay. Uses up no attempt."""
 

@@ -179,6 +179,21 @@ async def test_a_cleaner_of_a_node_gets_that_nodes_tasks(queue, clock):
     assert (lease.run_id, lease.job, lease.node, lease.target) == (run, RUNS, "agent-7", NOWHERE)
 
 
+async def test_for_once_runs_may_be_cleaned_up_after_sooner(queue, clock, home):
+    await register_runs(queue)
+    await failed_run(queue)
+    await clock.advance(HOUR)
+    assert await queue.reconcile_cleanups(after=HOUR + timedelta(seconds=1)) == 0
+    with pytest.raises(InvalidArgument):
+        await queue.reconcile_cleanups(after=-HOUR)
+    await home.execute("update {settings} set cleanup_after = {zero}")
+    try:
+        assert await queue.reconcile_cleanups(after=timedelta(), of_job="lab:backups:Another") == 0
+        assert await queue.reconcile_cleanups(after=timedelta(), of_job=RUNS) == 1
+    finally:
+        await home.execute("update {settings} set cleanup_after = {week}")
+
+
 async def test_zero_switches_cleaning_up_off(queue, clock, home):
     await register_runs(queue)
     await failed_run(queue)

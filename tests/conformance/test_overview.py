@@ -285,7 +285,7 @@ async def test_work_nobody_will_do_is_a_finding(queue, clock, job):
     await clock.advance(minutes=5)
     [finding] = await findings_of(queue)
     assert (finding.severity, finding.subject) == ("warning", f"job {job}")
-    assert finding.message == "1 tasks wait, the oldest for 5m, and nobody serves the job"
+    assert finding.message == "1 task waits, the oldest for 5m, and nobody serves the job"
     await queue.pause_job(job)
     [finding] = await findings_of(queue)
     assert finding.severity == "info"

@@ -1,8 +1,11 @@
 -- Gives every run that ended without completing, long enough ago, its one
 -- clean-up task, a bounded batch at a time. Runs that have one are left alone,
 -- however it stands. A run that was never told its target is taken to have
--- written where its job's runs write now.
-create function pgjobs.reconcile_cleanups(batch integer default 200)
+-- written where its job's runs write now. `after` stands in for the setting
+-- this once, zero is right away; `of_job` leaves the runs of other jobs alone.
+create function pgjobs.reconcile_cleanups(
+  batch integer default 200, after interval default null, of_job text default null
+)
 returns table (created integer)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -12,7 +15,7 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_after interval := (select s.cleanup_after from pgjobs.settings as s);
+  v_after interval := coalesce(reconcile_cleanups.after, (select nullif(s.cleanup_after, interval '0') from pgjobs.settings as s));
   v_runs jsonb;
   v_job integer;
   v_node record;
@@ -20,8 +23,11 @@ begin
   if reconcile_cleanups.batch is null or reconcile_cleanups.batch not between 1 and 1000 then
     perform pgjobs.refuse('validation-error', 'batch must be between 1 and 1000');
   end if;
+  if reconcile_cleanups.after < interval '0' then
+    perform pgjobs.refuse('validation-error', 'after must not be negative');
+  end if;
   created := 0;
-  v_runs := case when v_after > interval '0' then (
+  v_runs := case when v_after >= interval '0' then (
     select jsonb_agg(jsonb_build_object('id', u.task_id, 'job', u.job_id, 'payload', u.payload))
     from (
       select o.task_id, o.job_id, jsonb_build_object(
@@ -32,7 +38,8 @@ begin
       join pgjobs.jobs as j on j.id = g.job_id
       join pgjobs.outcomes as o on o.status <> 'completed' and o.job_id = g.job_id
       left join pgjobs.run_targets as s on s.task_id = o.task_id
-      where o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
+      where (reconcile_cleanups.of_job is null or reconcile_cleanups.of_job in (j.full_name, j.uuid::text))
+        and o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
       order by o.ended_at, o.task_id
       limit reconcile_cleanups.batch
     ) as u

@@ -10,14 +10,16 @@ declare
 begin
   return query
   with lines as materialized (
-    select j.id, j.full_name, j.paused_at, j.archived_at, d.waiting, d.oldest_at
+    select
+      j.id, j.full_name, j.paused_at, j.archived_at, d.oldest_at,
+      case d.waiting when 1 then '1 task waits' else d.waiting || ' tasks wait' end as waiting
     from pgjobs.depths() as d
     join pgjobs.jobs as j on j.id = d.job_id
     where d.waiting > 0
   )
   select
     'warning', 'job ' || l.full_name,
-    format('%s tasks wait, the oldest for %s, and nobody serves the job', l.waiting, pgjobs.ago(l.oldest_at, now)),
+    format('%s, the oldest for %s, and nobody serves the job', l.waiting, pgjobs.ago(l.oldest_at, now)),
     format('select * from pgjobs.waiting where job = %L', l.full_name)
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
@@ -25,7 +27,7 @@ begin
   union all
   select
     'info', 'job ' || l.full_name,
-    format('%s tasks wait; the job was %s %s ago', l.waiting,
+    format('%s; the job was %s %s ago', l.waiting,
       case when l.archived_at is null then 'paused' else 'archived' end, pgjobs.ago(coalesce(l.archived_at, l.paused_at), now)),
     format('select * from pgjobs.%s_job(%L)', case when l.archived_at is null then 'resume' else 'unarchive' end, l.full_name)
   from lines as l
@@ -56,7 +58,8 @@ declare
 begin
   return query
   select
-    'error', 'sweep', format('%s leases lapsed more than two minutes ago and were not ended', count(*)),
+    'error', 'sweep',
+    case count(*) when 1 then '1 lease' else count(*) || ' leases' end || ' lapsed more than two minutes ago, not ended since',
     'select * from pgjobs.sweep()'
   from pgjobs.leases as l
   where l.task_id > 0 and l.until < v_late
@@ -64,7 +67,8 @@ begin
   union all
   select
     'error', 'sweep',
-    format('%s workers are silent for longer than allowed and were not cleaned up', count(*)), 'select * from pgjobs.sweep()'
+    case count(*) when 1 then '1 worker' else count(*) || ' workers' end || ' silent for longer than allowed, not cleaned up since',
+    'select * from pgjobs.sweep()'
   from pgjobs.workers as w
   where w.last_heartbeat_at < v_late - (select s.worker_timeout from pgjobs.settings as s)
   having count(*) > 0

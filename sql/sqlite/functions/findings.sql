@@ -6,20 +6,24 @@
 select now() - 3600000000 as v_since, 'job' as v_by, null as v_step, null as v_job;
 -- include rates
 with lines as materialized (
-  select j.id, j.full_name, j.paused_at, j.archived_at, count(*) as waiting, min(t.due_at) as oldest_at
+  select
+    j.id, j.full_name, j.paused_at, j.archived_at, min(t.due_at) as oldest_at,
+    iif(count(*) = 1, '1 task waits', count(*) || ' tasks wait') as waiting
   from tasks as t
   cross join jobs as j on j.id = t.job_id
   where t.is_ready
   group by j.id
 ), found (severity, subject, message, advice) as (
   select
-    'error', 'sweep', count(*) || ' leases lapsed more than two minutes ago and were not ended', 'sweep()'
+    'error', 'sweep',
+    iif(count(*) = 1, '1 lease', count(*) || ' leases') || ' lapsed more than two minutes ago, not ended since', 'sweep()'
   from tasks as t
   where t.status in ('claimed', 'running') and t.until < now() - 120000000
   having count(*) > 0
   union all
   select
-    'error', 'sweep', count(*) || ' workers are silent for longer than allowed and were not cleaned up', 'sweep()'
+    'error', 'sweep',
+    iif(count(*) = 1, '1 worker', count(*) || ' workers') || ' silent for longer than allowed, not cleaned up since', 'sweep()'
   from workers as w
   cross join settings as s
   where w.last_heartbeat_at < now() - 120000000 - s.worker_timeout
@@ -41,7 +45,7 @@ with lines as materialized (
   union all
   select
     'warning', 'job ' || l.full_name,
-    l.waiting || ' tasks wait, the oldest for ' || short_duration((now() - l.oldest_at) / 1e6)
+    l.waiting || ', the oldest for ' || short_duration((now() - l.oldest_at) / 1e6)
     || ', and nobody serves the job', 'waiting()'
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now() - 60000000
@@ -49,7 +53,7 @@ with lines as materialized (
   union all
   select
     'info', 'job ' || l.full_name,
-    l.waiting || ' tasks wait; the job was ' || iif(l.archived_at is null, 'paused ', 'archived ')
+    l.waiting || '; the job was ' || iif(l.archived_at is null, 'paused ', 'archived ')
     || short_duration((now() - coalesce(l.archived_at, l.paused_at)) / 1e6) || ' ago',
     iif(l.archived_at is null, 'resume_job(', 'unarchive_job(') || quote(l.full_name) || ')'
   from lines as l

@@ -1,19 +1,22 @@
--- reconcile_cleanups(batch integer = 200)
+-- reconcile_cleanups(batch integer = 200, after interval = null, of_job text = null)
 --
 -- Gives every run that ended without completing, long enough ago, its one
 -- clean-up task, a bounded batch at a time. Runs that have one are left alone,
 -- however it stands. A run that was never told its target is taken to have
--- written where its job's runs write now.
+-- written where its job's runs write now. `after` stands in for the setting
+-- this once, zero is right away; `of_job` leaves the runs of other jobs alone.
 select refuse('validation-error', 'batch must be between 1 and 1000')
 where :batch not between 1 and 1000;
+select refuse('validation-error', 'after must not be negative') where :after < 0;
+select coalesce(:after, nullif(c.cleanup_after, 0)) as v_after from settings as c;
 select json_group_array(json_array(u.id, u.job_id, u.node_id, u.target)) as v_runs, count(*) as v_found
 from (
   select t.id, t.job_id, coalesce(s.node_id, g.node_id) as node_id, coalesce(s.target, g.target) as target
   from targets as g
+  join jobs as j on j.id = g.job_id and (:of_job is null or :of_job in (j.full_name, j.uuid))
   join tasks as t on t.job_id = g.job_id and t.status in ('failed', 'cancelled')
   left join run_targets as s on s.task_id = t.id
-  cross join settings as c
-  where c.cleanup_after > 0 and t.ended_at <= now() - c.cleanup_after
+  where :v_after >= 0 and t.ended_at <= now() - :v_after
     and s.cleanup_id is null and coalesce(s.target, g.target) is not null
   order by t.ended_at, t.id
   limit :batch

@@ -7,7 +7,7 @@ import random
 from datetime import timedelta
 
 from pgjobs.jobs import Jobs
-from pgjobs.running import RunningTask
+from pgjobs.running import Abort, Blocked, RunningTask
 
 jobs = Jobs(category="demo")
 
@@ -38,6 +38,27 @@ async def report(task: RunningTask, pages: int = 20) -> dict[str, int]:
 async def greet(name: str = "world") -> str:
     """Answers at once."""
     return f"Hello, {name}!"
+
+
+@jobs.task(name="Deliver", max_attempts=6, backoff_base=timedelta(seconds=10))
+async def deliver(letter: int) -> dict[str, int]:
+    """Now and then nobody is at home; it is tried again later."""
+    await asyncio.sleep(random.uniform(0.1, 1.5))  # noqa: S311
+    if random.random() < 0.2:  # noqa: S311
+        raise ConnectionError("nobody is at home")
+    return {"letter": letter}
+
+
+@jobs.task(name="Upload", max_attempts=20, backoff_base=timedelta(hours=1))
+async def upload(file: str) -> None:
+    """Needs a login that nobody gave it, so it is blocked."""
+    raise Blocked(f"401 Unauthorized: no login for {file}", kind="auth")
+
+
+@jobs.task(name="Export", max_attempts=1)
+async def export(month: str) -> None:
+    """Dies in the middle of writing, and leaves something behind."""
+    raise Abort(f"the connection broke in the middle of {month} month", kind="network")
 
 
 @jobs.task(name="Explode", max_attempts=1)

@@ -97,6 +97,7 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
     """Everything, until a signal or the time is over; whether Ctrl-C ended it."""
     import asyncio
 
+    from pgjobs.cli.bustle import bustling
     from pgjobs.cli.story import tell
     from pgjobs.cli.worker import load
     from pgjobs.worker import Worker
@@ -117,11 +118,12 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
                 await _unless(stopping, tell(queue, url))
             served = load(jobs)
             served.use(queue)
-            async with (
-                Worker(queue, served, name="dev", sweep=None) if not stopping.is_set() else nullcontext()
-            ):
-                if not stopping.is_set():
-                    await _welcome(queue, url, base, served, is_short=seconds == 0)
+            if not stopping.is_set():
+                async with (
+                    Worker(queue, served, name="dev", sweep=None) as worker,
+                    bustling(queue, worker, base) if demo and seconds != 0 else nullcontext(),
+                ):
+                    await _welcome(queue, url, base, served, is_short=seconds == 0, is_demo=demo)
                     await _unless(
                         stopping, asyncio.sleep(seconds) if seconds is not None else stopping.wait()
                     )
@@ -190,25 +192,45 @@ def _free(port: int) -> int:
     return port
 
 
-async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: bool) -> None:
+async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: bool, is_demo: bool) -> None:
+    pgjobs = _program()
     if is_short:
-        say("That was all. Run pgjobs dev here to keep it up, and it says what to try next.")
+        more = " --demo" if is_demo else ""
+        say(f"That was all. {pgjobs} dev{more}, on a terminal, stays up and says what to try next.")
         return
     from pgjobs.rest.sessions import sign_in_link
 
     link = await sign_in_link(queue, "dev", base=f"{base}/ui", is_superuser=True)
     first = next((address for address in served.registered if address.endswith(":Greet")), None)
     first = first or next(iter(served.registered))
+    count = len(served.registered)
+    about = (
+        f"{count} demo jobs are at work: see the console." if is_demo else f"A worker serves {count} jobs."
+    )
     say(f"""
-The HTTP API is on {base}, a worker serves {len(served.registered)} jobs.
-Sign in to the console, once: {link}
+{about}
+
+  Console    {link}
+             (signs you in, once; later: {pgjobs} token create me --superuser)
+  HTTP API   {base}/v1/joblib
 
 In another terminal, in this directory, try:
-  pgjobs enqueue {first}
-  pgjobs enqueue @global:demo:Report
-  pgjobs tasks list
-  pgjobs top{"" if url.startswith("sqlite") else chr(10) + "  pgjobs psql"}
-  TOKEN=$(pgjobs token create me)
+  {pgjobs} top
+  {pgjobs} enqueue {first}
+  {pgjobs} enqueue @global:demo:Report
+  {pgjobs} tasks list{"" if url.startswith("sqlite") else f"{chr(10)}  {pgjobs} psql"}
+  TOKEN=$({pgjobs} token create me)
   curl -H "Authorization: Bearer $TOKEN" {base}/v1/joblib/rooms/@global/jobs
 
 Ctrl-C ends it; what is in the database stays for the next time.""")
+
+
+def _program() -> str:
+    """How this program is called from here: by name, or by path where the name finds another or none."""
+    import shutil
+
+    name = Path(sys.argv[0])
+    found = shutil.which("pgjobs")
+    if name.stem != "pgjobs" or (found is not None and Path(found).resolve() == name.resolve()):
+        return "pgjobs"
+    return os.path.relpath(name) if name.is_relative_to(Path.cwd()) or not name.is_absolute() else str(name)

@@ -32,6 +32,10 @@ class Bar:
 
     def reach(self, done: int, total: int) -> None: ...
 
+    def say(self, text: str) -> None:
+        """A line that stays, above the bar."""
+        say(text)
+
 
 def say(text: str) -> None:
     typer.echo(text, err=True)
@@ -103,5 +107,8 @@ def progress(title: str, total: int | None) -> Iterator[Bar]:
 
             def reach(self, done: int, total: int) -> None:
                 bars.update(shown, completed=done, total=total)
+
+            def say(self, text: str) -> None:
+                bars.console.print(text, markup=False, highlight=False)
 
         yield Drawn()

@@ -72,7 +72,7 @@ async def _watch(queue: Queue, numbers: set[int], workers: list[subprocess.Popen
             if ended > TASKS / 3 and is_busy and workers[0].poll() is None:
                 workers[0].kill()
                 workers[0].wait()
-                say(f"kill -9 of the first worker, with its hands full, after {ended} tasks.")
+                bar.say(f"kill -9 of the first worker, with its hands full, after {ended} tasks.")
             if all(worker.poll() is not None for worker in workers):
                 raise RuntimeError("both workers are gone")
             await asyncio.sleep(0.1)

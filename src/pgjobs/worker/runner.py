@@ -11,7 +11,7 @@ from contextvars import copy_context
 from typing import Any
 
 from pgjobs.errors import LeaseLost, PayloadInvalid
-from pgjobs.running import Abort, RunningTask, Snooze, set_current
+from pgjobs.running import Abort, Blocked, RunningTask, Snooze, set_current
 from pgjobs.worker.acknowledger import Acknowledger, sentence
 from pgjobs.worker.calls import Call, PayloadMisfit
 from pgjobs.worker.stepping import stepped
@@ -150,8 +150,8 @@ class Runner:
             acknowledger.release(task, error.delay)
         elif isinstance(error, PayloadMisfit):
             acknowledger.fail(task, sentence(error), "payload_invalid", retryable=False)
-        elif isinstance(error, Abort):
-            acknowledger.fail(task, error.message, error.kind, retryable=False)
+        elif isinstance(error, Abort | Blocked):
+            acknowledger.fail(task, error.message, error.kind, retryable=isinstance(error, Blocked))
         elif isinstance(error, (KeyboardInterrupt, GeneratorExit)):
             acknowledger.release(task)
             raise error

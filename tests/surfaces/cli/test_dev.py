@@ -82,7 +82,7 @@ def test_it_ends_when_its_time_is_over(here: Path):
     done = run("dev", "--port", 0, cwd=here, DEMO_SECONDS="0.1", **NOWHERE)
     assert done.returncode == 0, done.stderr
     assert "pgjobs enqueue @global:demo:Greet" in done.stderr
-    assert run("jobs", "list", cwd=here).stdout.count("@global:demo:") == 4, "the file is found again"
+    assert run("jobs", "list", cwd=here).stdout.count("@global:demo:") == 7, "the file is found again"
 
 
 def test_a_database_that_was_named_is_used_instead(here: Path, database_url: str):

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs import Abort, Jobs, Queue, RunningTask, Snooze, TaskCancelled, Worker, current_task
+from pgjobs import Abort, Blocked, Jobs, Queue, RunningTask, Snooze, TaskCancelled, Worker, current_task
 from pgjobs.running import Interrupted
 from tests.surfaces.worker.patience import QUICK, until
 
@@ -43,6 +43,20 @@ async def test_aborts_and_permanent_errors_are_not_retried(queue: Queue, jobs: J
     await Worker(queue, jobs).run_until_empty()
     assert [(await h.get()).error_kind for h in (aborted, missing)] == ["gone", "KeyError"]
     assert [(await h.get()).attempt for h in (aborted, missing)] == [1, 1]
+
+
+async def test_a_blocked_task_says_so_and_is_tried_again(queue: Queue, jobs: Jobs):
+    @jobs.task(max_attempts=2, backoff_base=timedelta(hours=1))
+    async def upload() -> None:
+        raise Blocked("the login has expired", kind="auth")
+
+    handle = await upload.submit()
+    await Worker(queue, jobs).run_until_empty()
+    task = await handle.get()
+    assert (task.status, task.phase, task.error) == ("pending", "blocked", "the login has expired")
+    await queue.retry_task(handle.id)
+    await Worker(queue, jobs).run_until_empty()
+    assert (await handle.get()).phase == "blocked", "and it was tried again"
 
 
 async def test_an_error_that_text_cannot_hold_is_stored_all_the_same(queue: Queue, jobs: Jobs):

@@ -1,0 +1,65 @@
+"""What the demo leaves to look at in the console."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from pgjobs import Queue, Worker
+from pgjobs.app import create_app
+from pgjobs.cli import bustle
+from pgjobs.cli.demo import jobs
+from pgjobs.rest import ApiSettings
+from tests.surfaces.rest_server import SECRET, serving
+from tests.surfaces.worker.patience import until
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/jobs.db"
+    address: str = request.getfixturevalue("database_url")
+    return address
+
+
+async def test_the_demo_shows_all_that_the_console_is_for(url: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bustle, "BEAT", 0.2)
+    async with await Queue.connect(url) as queue:
+        await queue.migrate()
+        with serving(create_app(url=url, settings=ApiSettings(auth_secret=SecretStr(SECRET)))) as base:
+            jobs.use(queue)
+            async with Worker(queue, jobs, name="dev") as worker, bustle.bustling(queue, worker, base):
+                await until(lambda: shows_it_all(queue), timeout=60)
+            assert [token for token in await queue.list_tokens("demo") if token.revoked_at is None] == []
+
+
+async def shows_it_all(queue: Queue) -> bool:
+    delivered = await queue.list_tasks(job=bustle.DELIVER, page_size=200)
+    [upload, *_] = [*await queue.list_tasks(job=bustle.UPLOAD), None]
+    [cleanup, *_] = [*await queue.list_cleanups(), None]
+    answered = sum(provider.kept for provider in await queue.providers_status())
+    return (
+        {"completed"} < {task.phase or task.status for task in delivered}
+        and any(task.phase == "retrying" for task in delivered)
+        and upload is not None
+        and upload.phase == "blocked"
+        and cleanup is not None
+        and (cleanup.status, cleanup.attempts) == ("blocked", 1)
+        and answered > 0
+    )
+
+
+async def test_runs_of_other_jobs_are_not_cleaned_up_before_their_time(queue: Queue):
+    await queue.register_job("lab", "backups", "Nightly")
+    await queue.set_job_target("lab:backups:Nightly", {"type": "local_dir", "base_dir": "/srv"})
+    await queue.submit_task("lab:backups:Nightly")
+    leases = await queue.claim_tasks(holder="agent", lease=timedelta(minutes=1), in_room="lab", start=True)
+    await queue.fail_tasks(leases, ["gone"], retryable=[False])
+    jobs.use(queue)
+    await jobs.register()
+    async with Worker(queue, jobs):
+        await bustle._one_of_each(queue)
+    assert [task.job_name for task in await queue.list_cleanups()] == [bustle.EXPORT]
