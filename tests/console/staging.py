@@ -22,7 +22,6 @@ WELCOME = "@global:mail:Welcome"
 THUMBNAIL = "studio:render:Thumbnail"
 TRANSCODE = "studio:render:Transcode"
 SPECTRUM = "lab:analysis:Spectrum"
-EXPORT = "@global:reports:Export"
 INVOICE = "@global:billing:Invoice"
 UPLOAD = "lab:storage:Upload"
 BACKUP = "lab:backups:Nightly"
@@ -75,15 +74,9 @@ async def _set(url: str) -> Stage:
         await _register(queue, stage)
         await _incomplete_runs(queue, connection, time)
         await time.set(timedelta(minutes=61))
-        await _who_will_fall_silent(queue, stage)
         await _an_hour(queue, stage, time)
-        await time.set(timedelta(seconds=40))
-        await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * 22)
-        leases = await queue.claim_tasks(stage.workers["mailer"].id, quantity=22, start=True)
-        await time.pass_by(2)
-        await queue.complete_tasks(leases)
-        await _what_is_there(queue, stage)
-        await _what_runs_left_behind(queue)
+        await time.set(timedelta(seconds=75))
+        await _the_last_minute(queue, stage, time)
         await queue.sweep("rollups")
         await time.set(timedelta())
         for name in ("renderer-1", "renderer-2", "mailer"):
@@ -97,10 +90,9 @@ async def _register(queue: Queue, stage: Stage) -> None:
     jobs: dict[str, dict[str, Any]] = {
         WELCOME: {"max_attempts": 3},
         INVOICE: {"max_attempts": 5, "backoff_base": 10 * MINUTE},
-        EXPORT: {"schema": {"type": "object", "properties": {"month": {"type": "string"}}}},
         THUMBNAIL: {"max_attempts": 3, "events": "full"},
         TRANSCODE: {"max_attempts": 2, "events": "full"},
-        SPECTRUM: {},
+        SPECTRUM: {"schema": {"type": "object", "properties": {"sample": {"type": "integer"}}}},
         UPLOAD: {"max_attempts": 8, "backoff_base": 30 * MINUTE},
         LEGACY: {},
     }
@@ -117,8 +109,15 @@ async def _register(queue: Queue, stage: Stage) -> None:
 
 async def _an_hour(queue: Queue, stage: Stage, time: Time) -> None:
     chance = random.Random(7)
+    meanwhile = {
+        25: lambda: _what_runs_left_behind(queue),
+        14: lambda: _what_waits(queue, stage),
+        9: lambda: _what_is_put_away(queue, stage),
+    }
     for minute in range(60, 1, -1):
         await time.set(timedelta(minutes=minute))
+        if minute in meanwhile:
+            await meanwhile[minute]()
         busy = 10 + int(8 * abs((minute % 30) - 15) / 15) + chance.randint(0, 5)
         await queue.submit_tasks(WELCOME, [{"to": f"user-{n}@example.org"} for n in range(busy)])
         await queue.submit_tasks(THUMBNAIL, [{"image": n} for n in range(busy // 2)], room="studio")
@@ -176,13 +175,27 @@ async def _incomplete_run(queue: Queue) -> UUID:
     return (await queue.get_task(submitted.task_id)).uuid
 
 
-async def _who_will_fall_silent(queue: Queue, stage: Stage) -> None:
-    stage.workers["analyst"] = await queue.register_worker("analyst", jobs=[SPECTRUM], actor="ada")
-
-
-async def _what_is_there(queue: Queue, stage: Stage) -> None:
-    worker = stage.workers["renderer-1"].id
+async def _the_last_minute(queue: Queue, stage: Stage, time: Time) -> None:
+    """What a page shows first: a bit of everything, under way or just over."""
+    mailer, renderer = stage.workers["mailer"].id, stage.workers["renderer-1"].id
+    await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * 19)
+    await queue.submit_tasks(THUMBNAIL, [{"image": n} for n in range(3)], room="studio")
+    for worker in (mailer, renderer):
+        leases = await queue.claim_tasks(worker, quantity=22, start=True)
+        await time.pass_by(1.4)
+        await queue.complete_tasks(leases)
     await _failing(queue, stage)
+    await time.pass_by(11)
+    await _under_way(queue, stage, time)
+    await queue.submit_tasks(WELCOME, [{"to": "ada@example.org"}, {"to": "bob@example.org"}])
+    leases = await queue.claim_tasks(mailer, quantity=2, start=True)
+    await time.pass_by(0.8)
+    await queue.fail_task(leases[1], "SMTP 451: mailbox busy, try again later", kind="network")
+    await queue.complete_task(leases[0], {"ok": True})
+
+
+async def _under_way(queue: Queue, stage: Stage, time: Time) -> None:
+    worker = stage.workers["renderer-1"].id
     for n, name in enumerate(("running", "running2", "claimed")):
         task = await queue.submit_task(
             TRANSCODE, {"file": f"talk-{n}.mp4", "preset": "1080p"}, room="studio", owner="ada"
@@ -193,15 +206,21 @@ async def _what_is_there(queue: Queue, stage: Stage) -> None:
         held,
         [{"done": 312, "total": 480, "message": "frame 312 of 480"}, {"done": 40, "total": 480}],
     )
+    await time.pass_by(6)
     await queue.claim_tasks(stage.workers["renderer-2"].id, quantity=1)
+
+
+async def _what_waits(queue: Queue, stage: Stage) -> None:
     for number in range(6):
         task = await queue.submit_task(SPECTRUM, {"sample": number}, room="lab", owner="ada", tags=["night"])
-        await _note(queue, stage, "silent", task.task_id)
-    await _note(queue, stage, "nobody", (await queue.submit_task(EXPORT, {"month": "2026-10"})).task_id)
+        await _note(queue, stage, "nobody", task.task_id)
     await queue.pause_job(INVOICE, actor="ops", reason="prices are being changed")
     await _note(queue, stage, "paused", (await queue.submit_task(INVOICE, {"customer": 7})).task_id)
     task = await queue.submit_task(THUMBNAIL, {"image": 900}, room="studio", delay=timedelta(hours=3))
     await _note(queue, stage, "later", task.task_id)
+
+
+async def _what_is_put_away(queue: Queue, stage: Stage) -> None:
     task = await queue.submit_task(LEGACY, {}, room="lab")
     await queue.cancel_task(task.task_id, actor="ops", reason="replaced by Spectrum")
     await _note(queue, stage, "cancelled", task.task_id)

@@ -214,14 +214,17 @@ def test_a_provider_is_made_to_forget(console: Console, open_page: Open):
     with_queue(console, answer)
     page = open_page(console, "/providers")
     page.get_by_role("button", name="Invalidate disk").click()
-    expect(page.get_by_role("dialog")).to_contain_text("1 kept answers")
+    expect(page.get_by_role("dialog")).to_contain_text("1 kept answer of")
     confirm(page, "Invalidate")
-    expect(page.get_by_text("1 answers forgotten")).to_be_visible()
+    expect(page.get_by_text("1 answer forgotten")).to_be_visible()
 
 
 def test_advice_can_be_copied(looked_at: Console, open_page: Open):
-    page = open_page(looked_at, f"/tasks/{looked_at.stage.ids['silent']}")
+    page = open_page(looked_at, f"/tasks/{looked_at.stage.ids['paused']}")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy SQL").first.click()
     expect(page.get_by_text("SQL copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == "select * from pgjobs.workers_status"
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == "select * from pgjobs.resume_job('@global:billing:Invoice')"
+    )

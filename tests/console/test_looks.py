@@ -16,7 +16,7 @@ AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-
 PAGES = {
     "overview": ("/", "Throughput"),
     "tasks": ("/tasks", "Transcode"),
-    "waiting-task": ("/tasks/{silent}", "Why is it waiting?"),
+    "waiting-task": ("/tasks/{nobody}", "Why is it waiting?"),
     "running-task": ("/tasks/{running}", "frame 312"),
     "failed-task": ("/tasks/{failed}", "checksum of part 3 differs"),
     "jobs": ("/jobs?archived=1", "Legacy fit"),

@@ -5,7 +5,7 @@ import { signal } from "./view.js";
 const root = new URL("../", document.baseURI);
 
 export const session = signal(undefined); // undefined: not asked yet; null: signed out
-export const isSlow = signal(false);
+export const isAway = signal(false); // The server could not be reached when it was asked last.
 let skew = 0; // The server's clock minus ours, in milliseconds.
 
 export const serverNow = () => Date.now() + skew;
@@ -20,8 +20,7 @@ export class Problem extends Error {
   }
 }
 
-const unreachable = () =>
-  new Problem({ status: 0, title: "The server cannot be reached. Trying again by itself." });
+const unreachable = () => new Problem({ status: 0, title: "The server cannot be reached." });
 
 function place(path, values = {}) {
   const url = new URL(path.startsWith("/") ? path.slice(1) : `v1/joblib/${path}`, root);
@@ -47,8 +46,10 @@ async function ask(method, path, { values, body, signal: aborted } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    isAway.value = true;
     throw unreachable();
   }
+  isAway.value = false;
   const told = Date.parse(answer.headers.get("Date") ?? "");
   if (!Number.isNaN(told) && Math.abs(told - Date.now()) > 2000) skew = told - Date.now();
   const text = await answer.text();

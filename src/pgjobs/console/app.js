@@ -29,9 +29,17 @@ const ROUTES = [
 
 const problem = signal(null);
 
+let again = null;
+
 function start() {
-  problem.value = null;
-  whoAmI().catch((error) => (problem.value = error));
+  clearTimeout(again);
+  whoAmI().then(
+    () => (problem.value = null),
+    (error) => {
+      problem.value = error;
+      again = setTimeout(start, 5000);
+    },
+  );
 }
 
 const Nowhere = () => html`<${Empty} picture="search" title="There is no such page">Choose one from the menu.<//>`;
@@ -48,7 +56,7 @@ const App = view((_, leaving) => {
   bindKeys(leaving, { p: togglePause });
   leaving(effect(() => (document.title = `${found().name} · pgjobs`)));
   return () => {
-    if (problem.value) return html`<div class="signin"><${Trouble} problem=${problem.value} retry=${start} /></div>`;
+    if (problem.value) return html`<div class="signin"><${Trouble} problem=${problem.value} retry=${start} always /></div>`;
     if (session.value === undefined) return html`<div class="signin" aria-busy="true"></div>`;
     if (session.value === null) return html`<${SignIn} />`;
     const { page, part } = found();

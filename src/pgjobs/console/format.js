@@ -43,6 +43,10 @@ export function bytes(size) {
   return `${size < 10 && step ? size.toFixed(1) : Math.round(size)} ${units[step]}`;
 }
 
+// An error often carries a trace: its first line says enough in a list, its first paragraph above the trace.
+export const firstLine = (text) => (text ?? "").trim().split("\n", 1)[0];
+export const firstParagraph = (text) => (text ?? "").trim().split(/\n\s*\n/, 1)[0];
+
 export const percent = (share) => (share === null || share === undefined ? "—" : `${Math.round(share * 100)} %`);
 export const shortId = (id) => (id ? id.slice(-8) : "—");
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;

@@ -39,7 +39,7 @@ function look() {
   });
 }
 
-function lookAtAll() {
+export function lookAtAll() {
   batch(() => watchers.forEach((watcher) => watcher.refresh()));
 }
 

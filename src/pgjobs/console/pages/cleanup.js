@@ -1,9 +1,9 @@
 // Incomplete cleanup: runs that never finished, and what became of what they left behind.
 import { get, mayOperate, post, serverNow } from "../api.js";
-import { date, jobParts, number, shortId } from "../format.js";
+import { date, jobParts, number, plural, shortId } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource } from "../live.js";
-import { confirm, show } from "../parts/dialogs.js";
+import { close, confirm, show } from "../parts/dialogs.js";
 import { icon } from "../parts/icons.js";
 import { List } from "../parts/lists.js";
 import { Ago, Bones, Empty, Head, Json, Trouble } from "../parts/small.js";
@@ -14,6 +14,7 @@ import { html, view } from "../view.js";
 
 const BASE = "/api/maintenance/incomplete-cleanup";
 const STATUSES = ["queued", "running", "retrying", "blocked", "done", "ignored", "abandoned"];
+const WAITING = ["queued", "retrying", "blocked"];
 const FILTERS = ["status", "target_type", "node_id", "job_id"];
 const SIZE = 20;
 // The API speaks of times in seconds since 1970, or as text.
@@ -48,7 +49,7 @@ const isBusy = (task) => task.status === "running";
 const isDone = (task) => task.status === "done";
 
 const actions = (task, reload) => html`
-  <div class="row wrap">
+  <div class="row even">
     ${mayOperate() &&
     html`
       <button class="button little" type="button" disabled=${isBusy(task) || isDone(task)} onClick=${() => retry(task, reload)} aria-label=${`${isBusy(task) ? "Busy: retry" : "Retry"} run ${task.run_id}`}>
@@ -62,11 +63,11 @@ const actions = (task, reload) => html`
 `;
 
 function next(task) {
-  if (!["queued", "retrying", "blocked"].includes(task.status)) return html`<span class="muted">—</span>`;
+  if (!WAITING.includes(task.status)) return html`<span class="muted">—</span>`;
   return Date.parse(at(task.next_attempt_at)) <= serverNow() ? "now" : html`<${Ago} at=${at(task.next_attempt_at)} />`;
 }
-const failure = (task) => (task.last_error ? html`<span class="clip bad" title=${task.last_error}>${task.last_error_kind && html`<span class="chip">${task.last_error_kind}</span> `}${task.last_error}</span>` : html`<span class="muted">—</span>`);
-const target = (task) => html`<span class="stack close"><span class="clip">${task.target_type === "local_dir" ? "directory" : task.target_type}</span><span class="muted small clip">on ${task.node_id}</span></span>`;
+const failure = (task) => (task.last_error ? html`<span class="clamp bad" title=${task.last_error}>${task.last_error_kind && html`<span class="chip">${task.last_error_kind}</span> `}${task.last_error}</span>` : html`<span class="muted">—</span>`);
+const target = (task) => html`<span class="stack close"><span class="clip">${task.target_type === "local_dir" ? "directory" : task.target_type}</span><a class="muted small clip" href=${here({ node_id: task.node_id })} title="Only this node">on ${task.node_id}</a></span>`;
 const named = (task) => html`
   <span class="stack close">
     <button class="link name clip" type="button" data-open title="Details" onClick=${() => details(task.run_id)} aria-label=${`${jobParts(task.job_name).name}: details of run ${task.run_id}`}>${jobParts(task.job_name).name}</button>
@@ -75,13 +76,13 @@ const named = (task) => html`
 `;
 
 const columns = (reload) => [
-  { title: "Job and run", width: "19%", cell: named },
-  { title: "Status", width: "122px", cell: (task) => tag(task.status) },
-  { title: "Target", roomy: true, width: "13%", cell: target },
+  { title: "Job and run", width: "17%", cell: named },
+  { title: "Status", width: "134px", cell: (task) => tag(task.status) },
+  { title: "Target", roomy: true, width: "12%", cell: target },
   { title: "Last error", cell: failure },
   { title: "Tries", roomy: true, width: "60px", kind: "number", cell: (task) => number(task.attempts) },
-  { title: "Next try", roomy: true, width: "112px", kind: "number", cell: next },
-  { read: "Actions", width: "196px", kind: "end", cell: (task) => actions(task, reload) },
+  { title: "Next try", roomy: true, width: "126px", kind: "number", cell: next },
+  { read: "Actions", width: "192px", kind: "end", cell: (task) => actions(task, reload) },
 ];
 const card = (reload) => (task) => html`
   <div class="row apart">
@@ -89,7 +90,7 @@ const card = (reload) => (task) => html`
   </div>
   <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${task.target_type}</span>
   ${task.last_error && html`<span class="small">${failure(task)}</span>`}
-  <div class="row apart small muted"><span>${number(task.attempts)} tries</span><span>next try ${next(task)}</span></div>
+  <div class="row apart small muted"><span>${plural(task.attempts, "try", "tries")}</span>${WAITING.includes(task.status) && html`<span>next try ${next(task)}</span>`}</div>
   ${actions(task, reload)}
 `;
 
@@ -102,7 +103,8 @@ const Details = view((given, leaving) => {
     const { task, events } = one.data.value;
     return html`
       <dl class="facts">
-        <dt>Job</dt><dd>${task.job_name}</dd>
+        <dt>Job</dt><dd><a href=${here({ job_id: task.job_id })} onClick=${close}>${task.job_name}</a></dd>
+        <dt>Node</dt><dd>${task.node_id}</dd>
         <dt>Run</dt><dd class="mono">${task.run_id}</dd>
         <dt>Status</dt><dd>${tag(task.status)}</dd>
         <dt>Tries</dt><dd>${number(task.attempts)}</dd>
@@ -155,6 +157,7 @@ const help = () =>
     </div>
   `, { wide: true });
 
+const here = (values) => address("/maintenance/cleanup", { ...chosen(), ...values });
 const chosen = () => Object.fromEntries(FILTERS.map((name) => [name, query.value[name]]));
 const isFiltered = () => FILTERS.some((name) => query.value[name]);
 
@@ -164,6 +167,9 @@ const Filters = () => html`
       <button type="button" aria-pressed=${!query.value.status} onClick=${() => refine({ status: null, page: null })}>All</button>
       ${STATUSES.map((status) => html`<button type="button" aria-pressed=${query.value.status === status} onClick=${() => refine({ status, page: null })}>${status[0].toUpperCase() + status.slice(1)}</button>`)}
     </div>
+    ${["node_id", "job_id"].map(
+      (name) => query.value[name] && html`<button class="button little" type="button" onClick=${() => refine({ [name]: null, page: null })}>${name === "node_id" ? `Only node ${query.value[name]}` : `Only job ${shortId(query.value[name])}`}${icon("close")}<span class="only-read">, show all</span></button>`,
+    )}
     <label class="row">
       <span class="muted small nowrap">Target</span>
       <select class="input" value=${query.value.target_type ?? ""} onChange=${(event) => refine({ target_type: event.target.value, page: null })}>
@@ -199,9 +205,8 @@ export const Cleanup = view((_, leaving) => {
   return () => {
     const now = list.data.value;
     return html`
-      <${Head} title="Incomplete cleanup" lead="Runs that never finished, and what becomes of what they left behind.">
-        <button class="button icononly" type="button" aria-label="What the words mean" title="What the words mean" onClick=${help}>${icon("help")}</button>
-      <//>
+      <${Head} title=${html`Incomplete cleanup <button class="button bare icononly little" type="button" aria-label="What the words mean" title="What the words mean" onClick=${help}>${icon("help")}</button>`}
+        lead="Runs that never finished, and what becomes of what they left behind." />
       <div class="stack">
         <${Filters} />
         ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}

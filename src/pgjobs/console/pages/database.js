@@ -51,7 +51,7 @@ const Numbers = ({ now }) => html`
     <div class="panel stat"><span class="label">${icon("database")}Size</span><span class="value">${bytes(now.total_bytes)}</span><span class="muted small">with indexes</span></div>
     <div class="panel stat"><span class="label">${icon("info")}Schema</span><span class="value">${now.version}</span><span class="muted small">${now.schema_name} on ${now.server}</span></div>
     <div class="panel stat">
-      <span class="label">${icon("play")}Notify queue</span><span class="value">${now.notify_queue_share === null ? "—" : percent(now.notify_queue_share)}</span>
+      <span class="label">${icon("bell")}Notify queue</span><span class="value">${now.notify_queue_share === null ? "—" : percent(now.notify_queue_share)}</span>
       <${Meter} share=${now.notify_queue_share ?? 0} label="Notify queue in use" isHigh=${now.notify_queue_share > 0.5} />
     </div>
     <div class="panel stat"><span class="label">${icon("block")}Blockers</span><span class="value">${now.blockers.filter(isOld).length}</span><span class="muted small">for more than a minute</span></div>

@@ -15,8 +15,10 @@ const rate = (job) => html`<span class="nowrap">${compact(job.completed_last_hou
 const waits = (job, status, count) =>
   count === 0 ? html`<span class="muted">0</span>` : html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
 
+// Jobs of our own are worked on by the server.
+const isInternal = (job) => job.room === "@internal";
 const serving = (job) =>
-  job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
+  isInternal(job) ? html`<span class="muted" title="The server works on it.">built in</span>` : job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
 
 const Details = (job) => html`
   <dl class="facts">
@@ -92,7 +94,7 @@ const Deleting = view(() => {
       <form class="stack" onSubmit=${submit}>
         <p class="mono">${job.full_name}</p>
         ${choice("archive", "Archive (recommended)", "Hidden from lists, takes and runs no tasks. Its history stays, and it can be taken out again.")}
-        ${choice("delete", "Delete permanently", "The job goes with all its tasks, attempts and clean-up work. There is no way back.")}
+        ${!isInternal(job) && choice("delete", "Delete permanently", "The job goes with all its tasks, attempts and clean-up work. There is no way back.")}
         ${problem.value && html`<${Trouble} problem=${problem.value} />`}
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
@@ -121,17 +123,17 @@ const actions = (job, done) => html`
 const columns = (done) => [
   { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} />` },
   { title: "State", width: "122px", cell: (job) => tag(job.state) },
-  { title: "Workers", width: "80px", kind: "number", cell: serving },
-  { title: "Waiting", width: "84px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
-  { title: "Running", width: "84px", kind: "number", cell: (job) => waits(job, "running", job.running) },
+  { title: "Workers", width: "82px", kind: "number", cell: serving },
+  { title: "Waiting", width: "78px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
+  { title: "Running", width: "78px", kind: "number", cell: (job) => waits(job, "running", job.running) },
   { title: "Done in 1 h", roomy: true, width: "150px", kind: "number", cell: rate },
-  { read: "Actions", width: "142px", kind: "end", cell: (job) => actions(job, done) },
+  { read: "Actions", width: "132px", kind: "end", cell: (job) => actions(job, done) },
 ];
 
 const card = (done) => (job) => html`
   <div class="row apart"><div class="grow"><${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} /></div>${tag(job.state)}</div>
   <div class="row apart small">
-    <span class="muted">${serving(job)} workers · ${compact(job.waiting)} waiting · ${compact(job.running)} running</span>
+    <span class="muted">${isInternal(job) ? "built in" : html`${serving(job)} ${job.workers === 1 ? "worker" : "workers"}`} · ${compact(job.waiting)} waiting · ${compact(job.running)} running</span>
   </div>
   <div class="row apart small"><span class="muted">Done in 1 h: ${rate(job)}</span>${actions(job, done)}</div>
 `;

@@ -1,10 +1,10 @@
 // Providers: who answers which questions, what is kept and what is under way.
 import { get, mayOperate, post } from "../api.js";
-import { duration, number, shortId } from "../format.js";
+import { duration, number, plural, shortId } from "../format.js";
 import { resource } from "../live.js";
 import { confirm } from "../parts/dialogs.js";
 import { List } from "../parts/lists.js";
-import { Bones, Empty, Head, JobName, Trouble } from "../parts/small.js";
+import { Bones, Empty, Head, JobName, Trouble, whole } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
 import { html, view } from "../view.js";
@@ -12,12 +12,12 @@ import { html, view } from "../view.js";
 const invalidate = (provider, done) =>
   confirm({
     title: "Invalidate the answers?",
-    text: `${number(provider.cached)} kept answers of ${provider.full_name} are forgotten; the next reader asks the provider again.`,
+    text: `${plural(provider.cached, "kept answer")} of ${provider.full_name} ${provider.cached === 1 ? "is" : "are"} forgotten; the next reader asks the provider again.`,
     verb: "Invalidate",
     danger: true,
     act: async () => {
       const { forgotten } = await post(`providers/${provider.id}/invalidate`);
-      say("good", `${number(forgotten)} answers forgotten`);
+      say("good", `${plural(forgotten, "answer")} forgotten`);
       done();
     },
   });
@@ -25,7 +25,7 @@ const invalidate = (provider, done) =>
 const served = (provider) => html`
   <span class="stack close">
     <span class="clip">${provider.worker_name ?? shortId(provider.worker_id)}</span>
-    <span class="muted small">heard of ${duration(Math.round(provider.heartbeat_age_seconds))} ago</span>
+    <span class="muted small clip">heard of ${duration(whole(provider.heartbeat_age_seconds))} ago</span>
   </span>
 `;
 const state = (provider) => tag(provider.is_alive ? "alive" : "silent");

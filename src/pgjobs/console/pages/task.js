@@ -1,12 +1,13 @@
 // One task: how it stands, why it waits, what happened, and what can be done.
 import { get, mayOperate } from "../api.js";
-import { date, duration, number, shortId } from "../format.js";
+import { date, duration, firstParagraph, number, shortId } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource } from "../live.js";
 import { icon } from "../parts/icons.js";
-import { Advice, Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Took, Trouble, share } from "../parts/small.js";
+import { Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Took, Trouble, share } from "../parts/small.js";
 import { tag, taskTag, tone } from "../parts/tags.js";
 import { cancelOne, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
+import { Why } from "../parts/why.js";
 import { address } from "../router.js";
 import { html, view } from "../view.js";
 
@@ -20,31 +21,6 @@ const Actions = (task, done) => {
     ${may("unignore") && html`<button class="button" type="button" onClick=${() => unignoreOne(task.id, done)}>${icon("eye")}Unignore</button>`}
     ${may("ignore") && html`<button class="button" type="button" onClick=${() => ignoreOne(task.id, done)}>${icon("hidden")}Ignore</button>`}
     ${may("cancel") && html`<button class="button danger" type="button" onClick=${() => cancelOne(task.id, isHeld, done)}>${icon("stop")}${isHeld ? "Ask to stop" : "Cancel"}</button>`}
-  `;
-};
-
-const Why = ({ of }) => {
-  const items = of.data.value?.items;
-  if (of.problem.value && !items) return html`<${Trouble} problem=${of.problem.value} retry=${of.reload} />`;
-  if (!items) return html`<${Bones} rows=${3} />`;
-  const reason = items.find((check) => !check.is_ok);
-  return html`
-    <div class="stack">
-      <div class="notice ${reason ? "warn" : "info"}" data-why>
-        ${icon(reason ? "block" : "info")}
-        <div class="grow strong">${reason ? reason.answer : "Nothing stands in its way: the next free worker takes it."}</div>
-      </div>
-      ${reason?.advice && html`<div class="stack close"><h3>What would change it</h3><${Advice} text=${reason.advice} /></div>`}
-      <ul class="checks">
-        ${items.map(
-          (check) => html`
-            <li key=${check.checked} class=${check.is_ok ? "" : "no"}>
-              ${icon(check.is_ok ? "check" : "block")}<span>${check.answer}<span class="only-read">${check.is_ok ? " (fine)" : " (in its way)"}</span></span>
-            </li>
-          `,
-        )}
-      </ul>
-    </div>
   `;
 };
 
@@ -110,7 +86,7 @@ const Events = ({ items }) => {
           <li key=${event.at + event.kind} class=${tone(event.status ?? event.kind)}>
             <span class="strong">${event.kind.replaceAll("_", " ")}</span>
             <span class="muted small"><${Ago} at=${event.at} />${event.actor && html` · by ${event.actor}`}${event.worker_id && html` · worker <span class="mono">${shortId(event.worker_id)}</span>`}</span>
-            ${event.message && html`<span class="small">${event.message}</span>`}
+            ${event.message && html`<span class="small lines">${firstParagraph(event.message)}</span>`}
           </li>
         `,
       )}
@@ -153,15 +129,15 @@ export const Task = view((given, leaving) => {
         : html`<${Trouble} problem=${task.problem.value} retry=${task.reload} />`;
     if (!now) return html`<${Bones} rows=${8} />`;
     return html`
-      <p class="small"><a href=${address("/tasks")}>Tasks</a> <span class="muted">/ ${shortId(id)}</span></p>
+      <p class="small crumbs"><a href=${address("/tasks")}>Tasks</a> <span class="muted">/ ${shortId(id)}</span></p>
       <${Head} title=${html`${now.job.split(":").slice(2).join(":")} ${taskTag(now)}`} lead=${html`in ${now.room}, submitted <${Ago} at=${now.created_at} />`}>
         ${mayOperate() && Actions(now, reload)}
       <//>
       ${task.problem.value && html`<${Trouble} problem=${task.problem.value} retry=${reload} />`}
       <div class="two">
         <div class="stack">
-          ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="strong">${now.error_kind ? `${now.error_kind} error` : "Last error"}</div>${now.error}</div></div>`}
-          ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} /><//>`}
+          ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html` <span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
+          ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} task=${now} /><//>`}
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
           ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}

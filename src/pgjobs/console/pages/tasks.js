@@ -1,6 +1,6 @@
 // Tasks: filtered by the address, acted on one by one or together.
 import { get, mayOperate } from "../api.js";
-import { total } from "../format.js";
+import { firstLine, total } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource } from "../live.js";
 import { bulk } from "../parts/bulk.js";
@@ -91,14 +91,14 @@ const Filters = ({ jobs }) => html`
 
 // An error or a reason, else how far it is or when it is due.
 function happens(task) {
-  if (said(task)) return html`<span class="clip ${task.error ? "bad" : "muted"}" title=${said(task)}>${said(task)}</span>`;
+  if (said(task)) return html`<span class="clamp ${task.error ? "bad" : "muted"}" title=${said(task)}>${said(task)}</span>`;
   const part = share(task.progress);
   if (part !== null) return html`<span class="row"><span class="small-progress"><${Meter} share=${part} label="Progress" /></span><span class="muted small">${Math.round(part * 100)} %</span></span>`;
   if (task.phase === "scheduled") return html`<span class="muted">due <${Ago} at=${task.due_at} /></span>`;
   return html`<span class="muted">—</span>`;
 }
 
-const said = (task) => task.error ?? task.reason;
+const said = (task) => firstLine(task.error ?? task.reason);
 
 function columns(chosen, toggle, toggleAll, all) {
   const choosing = {
@@ -111,7 +111,7 @@ function columns(chosen, toggle, toggleAll, all) {
     { title: "Status", width: "128px", cell: taskTag },
     {
       title: "Job",
-      width: "24%",
+      width: "26%",
       cell: (task) => {
         const name = task.job.split(":").slice(2).join(":");
         return html`
@@ -137,7 +137,7 @@ const card = (chosen, toggle) => (task) => html`
     </div>
     ${taskTag(task)}
   </div>
-  ${said(task) && html`<span class="clip small ${task.error ? "bad" : "muted"}">${said(task)}</span>`}
+  ${said(task) && html`<span class="clamp small ${task.error ? "bad" : "muted"}">${said(task)}</span>`}
   <div class="row apart muted small">
     <span class="clip">${task.room} · <span class="mono">${task.id.slice(-8)}</span></span>
     <${Ago} at=${task.created_at} />

@@ -54,9 +54,9 @@ const leave = (worker, done) =>
 const columns = (done) => [
   { title: "Worker", width: "20%", cell: name },
   { title: "State", width: "108px", cell: state },
-  { title: "Heartbeat", width: "116px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
+  { title: "Heartbeat", width: "132px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
   { title: "Serves", roomy: true, cell: serves },
-  { title: "Works on", width: "30%", cell: works },
+  { title: "Works on", width: "28%", cell: works },
   { read: "Actions", width: "104px", kind: "end", cell: (worker) => leave(worker, done) },
 ];
 

@@ -30,7 +30,7 @@ export const Chart = view((given, leaving) => {
         scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.12, say.least ?? 1)] } },
         axes: [
           { ...axis, grid: { show: false }, space: 70, size: 28, values: (_, ticks) => ticks.map(hours) },
-          { ...axis, size: 58, values: (_, ticks) => ticks.map(say.axis) },
+          { ...axis, size: say.space ?? 58, values: (_, ticks) => ticks.map(say.axis) },
         ],
         series: [
           {},
@@ -39,7 +39,7 @@ export const Chart = view((given, leaving) => {
             stroke: colour(line.tone),
             width: 2,
             fill: line.fill ? `${colour(line.tone)}1f` : undefined,
-            points: { show: false },
+            points: { show: isSparse, size: 6 },
             spanGaps: true,
           })),
         ],
@@ -51,6 +51,9 @@ export const Chart = view((given, leaving) => {
     plot.root.setAttribute("role", "img");
     plot.root.setAttribute("aria-label", label);
   }
+
+  // A line needs neighbours; where there are few, points show what there is.
+  const isSparse = (shown, line) => shown.data[line].filter((value) => value !== null && value !== undefined).length < 8;
 
   function tell(shown) {
     const { series, say, onPoint } = given.peek();

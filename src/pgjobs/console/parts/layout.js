@@ -1,6 +1,7 @@
 // The frame around every page.
-import { session, signOut } from "../api.js";
+import { isAway, session, signOut } from "../api.js";
 import { showKeys } from "../keys.js";
+import { lookAtAll } from "../live.js";
 import { address, path } from "../router.js";
 import { html, media, signal, view } from "../view.js";
 import { Dialogs, close, show } from "./dialogs.js";
@@ -65,6 +66,17 @@ const Who = () => session.value && html`
   </div>
 `;
 
+// Said once for the whole page; what was there stays to be read.
+const Away = () =>
+  isAway.value &&
+  html`
+    <div class="notice warn away" role="alert">
+      ${icon("block")}
+      <div class="grow">The server cannot be reached. You see what it told last; it is asked again every few seconds.</div>
+      <button class="button little" type="button" onClick=${lookAtAll}>Try again</button>
+    </div>
+  `;
+
 export const Frame = view(() => {
   const menu = () =>
     show("Menu", () => html`<${Nav} onChoose=${close} /><${Who} />`, { drawer: true });
@@ -76,7 +88,7 @@ export const Frame = view(() => {
         <${Brand} />
       </div>
       <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Who} /></div>
-      <main class="content" id="content" tabindex="-1">${children}</main>
+      <main class="content" id="content" tabindex="-1"><${Away} />${children}</main>
     </div>
     <${Dialogs} /><${Toasts} />
   `;

@@ -17,10 +17,9 @@ export const Ago = view(() => ({ at, plain = false }) => {
   return html`<time class="nowrap" datetime=${at} title=${date(at)}>${words}</time>`;
 });
 
-// Seconds are read better without tenths, and hours without minutes.
-function whole(seconds) {
+// Seconds are read better without tenths, minutes without seconds, and days without minutes.
+export function whole(seconds) {
   if (seconds < 60) return Math.round(seconds) || 1;
-  if (seconds < 3600) return seconds < 600 ? Math.floor(seconds) : Math.floor(seconds / 60) * 60;
   return seconds < 86400 ? Math.floor(seconds / 60) * 60 : Math.floor(seconds / 3600) * 3600;
 }
 
@@ -67,10 +66,13 @@ export const Sql = ({ text }) => html`
   <div class="sql"><pre tabindex="0"><code>${text}</code></pre><${Copy} text=${text} what="SQL" /></div>
 `;
 
-// What to do: SQL to run, or words.
+export const isSql = (text) => /^(select|alter|vacuum|reindex|rollback|analyze|update|call|drop)\b/i.test(text ?? "");
+
+// What to do: SQL to run, a verb to call, or words.
 export const Advice = ({ text }) => {
   if (!text) return null;
-  return /^(select|alter|vacuum|reindex|rollback|analyze|update|call|drop)\b/i.test(text) ? html`<${Sql} text=${text} />` : html`<p class="muted">${text}.</p>`;
+  if (isSql(text)) return html`<${Sql} text=${text} />`;
+  return /^\w+\(.*\)$/.test(text) ? html`<p><code>${text}</code></p>` : html`<p class="muted">${text}.</p>`;
 };
 
 export const Json = ({ value, label }) => html`
@@ -90,7 +92,8 @@ export const Bones = ({ rows = 6 }) => html`
   </div>
 `;
 
-export const Trouble = ({ problem, retry }) => html`
+// That the server is away is said by the frame, unless there is none.
+export const Trouble = ({ problem, retry, always }) => (problem.status > 0 || always) && html`
   <div class="notice bad" role="alert">
     ${icon("block")}
     <div class="grow">${problem.message}</div>
