@@ -75,7 +75,6 @@ async def _set(url: str) -> Stage:
         await _incomplete_runs(queue, connection, time)
         await time.set(timedelta(minutes=61))
         await _an_hour(queue, stage, time)
-        await time.set(timedelta(seconds=75))
         await _the_last_minute(queue, stage, time)
         await queue.sweep("rollups")
         await time.set(timedelta())
@@ -177,21 +176,30 @@ async def _incomplete_run(queue: Queue) -> UUID:
 
 async def _the_last_minute(queue: Queue, stage: Stage, time: Time) -> None:
     """What a page shows first: a bit of everything, under way or just over."""
-    mailer, renderer = stage.workers["mailer"].id, stage.workers["renderer-1"].id
-    await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * 19)
-    await queue.submit_tasks(THUMBNAIL, [{"image": n} for n in range(3)], room="studio")
-    for worker in (mailer, renderer):
-        leases = await queue.claim_tasks(worker, quantity=22, start=True)
-        await time.pass_by(1.4)
-        await queue.complete_tasks(leases)
+    mailer = stage.workers["mailer"].id
+    for ago in (75, 62, 50):
+        await time.set(timedelta(seconds=ago))
+        await _some_succeed(queue, stage, time, 8)
     await _failing(queue, stage)
-    await time.pass_by(11)
+    await time.set(timedelta(seconds=31))
+    await _some_succeed(queue, stage, time, 4)
+    await time.set(timedelta(seconds=20))
     await _under_way(queue, stage, time)
+    await time.set(timedelta(seconds=4))
     await queue.submit_tasks(WELCOME, [{"to": "ada@example.org"}, {"to": "bob@example.org"}])
     leases = await queue.claim_tasks(mailer, quantity=2, start=True)
     await time.pass_by(0.8)
     await queue.fail_task(leases[1], "SMTP 451: mailbox busy, try again later", kind="network")
     await queue.complete_task(leases[0], {"ok": True})
+
+
+async def _some_succeed(queue: Queue, stage: Stage, time: Time, count: int) -> None:
+    await queue.submit_tasks(WELCOME, [{"to": "everybody@example.org"}] * count)
+    await queue.submit_tasks(THUMBNAIL, [{"image": n} for n in range(count // 4)], room="studio")
+    for name in ("mailer", "renderer-1"):
+        leases = await queue.claim_tasks(stage.workers[name].id, quantity=count, start=True)
+        await time.pass_by(1.4)
+        await queue.complete_tasks(leases)
 
 
 async def _under_way(queue: Queue, stage: Stage, time: Time) -> None:

@@ -1,10 +1,9 @@
 // Registered jobs: who serves them, how much goes through, and putting them to rest.
-import { get, mayOperate, post, remove } from "../api.js";
+import { mayOperate, post, remove } from "../api.js";
 import { compact, duration, number } from "../format.js";
-import { resource } from "../live.js";
 import { confirm, show } from "../parts/dialogs.js";
 import { icon } from "../parts/icons.js";
-import { List } from "../parts/lists.js";
+import { List, More, pages } from "../parts/lists.js";
 import { Ago, Bones, Empty, Head, JobName, Json, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
@@ -140,7 +139,7 @@ const card = (done) => (job) => html`
 
 export const Jobs = view((_, leaving) => {
   const withArchived = () => query.value.archived === "1";
-  const list = resource(leaving, (aborted) => get("jobs", { include_archived: withArchived(), limit: 200 }, aborted));
+  const list = pages(leaving, "jobs", () => ({ include_archived: withArchived() }));
   return () => html`
     <${Head} title="Jobs" lead="Registered kinds of work.">
       <label class="check"><input type="checkbox" checked=${withArchived()} onChange=${(event) => refine({ archived: event.target.checked ? "1" : null })} />Show archived</label>
@@ -151,7 +150,7 @@ export const Jobs = view((_, leaving) => {
         ${!list.data.value
           ? html`<${Bones} />`
           : list.data.value.items.length
-            ? html`<${List} label="Jobs" rows=${list.data.value.items} idOf=${(job) => job.id} columns=${columns(list.reload)} card=${card(list.reload)} />`
+            ? html`<${List} label="Jobs" rows=${list.data.value.items} idOf=${(job) => job.id} columns=${columns(list.reload)} card=${card(list.reload)} /><${More} of=${list} />`
             : html`<${Empty} title="No jobs yet">A worker registers its jobs when it starts: <code>pgjobs worker myapp:jobs</code>.<//>`}
       </section>
     </div>

@@ -1,9 +1,8 @@
 // Providers: who answers which questions, what is kept and what is under way.
-import { get, mayOperate, post } from "../api.js";
+import { mayOperate, post } from "../api.js";
 import { duration, number, plural, shortId } from "../format.js";
-import { resource } from "../live.js";
 import { confirm } from "../parts/dialogs.js";
-import { List } from "../parts/lists.js";
+import { List, More, pages } from "../parts/lists.js";
 import { Bones, Empty, Head, JobName, Trouble, whole } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
@@ -49,7 +48,7 @@ const card = (done) => (provider) => html`
 `;
 
 export const Providers = view((_, leaving) => {
-  const list = resource(leaving, (aborted) => get("providers/status", { limit: 200 }, aborted));
+  const list = pages(leaving, "providers/status");
   return () => html`
     <${Head} title="Providers" lead="Who answers questions on demand."><//>
     <div class="stack">
@@ -58,7 +57,7 @@ export const Providers = view((_, leaving) => {
         ${!list.data.value
           ? html`<${Bones} />`
           : list.data.value.items.length
-            ? html`<${List} label="Providers" rows=${list.data.value.items} idOf=${(provider) => provider.id} columns=${columns(list.reload)} card=${card(list.reload)} />`
+            ? html`<${List} label="Providers" rows=${list.data.value.items} idOf=${(provider) => provider.id} columns=${columns(list.reload)} card=${card(list.reload)} /><${More} of=${list} />`
             : html`<${Empty} picture="providers" title="No providers">A client registers one: <code>manager.register_provider(…)</code>.<//>`}
       </section>
     </div>

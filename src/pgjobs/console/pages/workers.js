@@ -1,9 +1,8 @@
 // Workers: when they were last heard of, what they serve and what they work on.
-import { get, mayOperate, remove } from "../api.js";
+import { mayOperate, remove } from "../api.js";
 import { plural, shortId } from "../format.js";
-import { resource } from "../live.js";
 import { confirm } from "../parts/dialogs.js";
-import { List } from "../parts/lists.js";
+import { List, More, pages } from "../parts/lists.js";
 import { Ago, Bones, Empty, Head, TaskLink, Took, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
@@ -68,17 +67,17 @@ const card = (done) => (worker) => html`
 `;
 
 export const Workers = view((_, leaving) => {
-  const list = resource(leaving, (aborted) => get("workers/status", { limit: 200 }, aborted));
+  const list = pages(leaving, "workers/status");
   const silent = () => (list.data.value?.items ?? []).filter((worker) => !worker.is_alive).length;
   return () => html`
-    <${Head} title="Workers" lead=${list.data.value ? `${plural(list.data.value.items.length - silent(), "worker")} alive${silent() ? `, ${silent()} silent` : ""}` : "Who runs tasks."}><//>
+    <${Head} title="Workers" lead=${list.data.value ? `${plural(list.data.value.total - silent(), "worker")} alive${silent() ? `, ${silent()} silent` : ""}` : "Who runs tasks."}><//>
     <div class="stack">
       ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
       <section class="panel" aria-label="List of workers">
         ${!list.data.value
           ? html`<${Bones} />`
           : list.data.value.items.length
-            ? html`<${List} label="Workers" rows=${list.data.value.items} idOf=${(worker) => worker.id} columns=${columns(list.reload)} card=${card(list.reload)} />`
+            ? html`<${List} label="Workers" rows=${list.data.value.items} idOf=${(worker) => worker.id} columns=${columns(list.reload)} card=${card(list.reload)} /><${More} of=${list} />`
             : html`<${Empty} picture="workers" title="No workers">Tasks wait until one comes: <code>pgjobs worker myapp:jobs</code>.<//>`}
       </section>
     </div>

@@ -31,6 +31,9 @@ const Bulk = view((given) => {
     (error) => (problem.value = error),
   );
 
+  let isStopped = false;
+  const stop = () => (progress.peek() ? (isStopped = true) : close());
+
   const run = async (event) => {
     event.preventDefault();
     problem.value = null;
@@ -44,7 +47,7 @@ const Bulk = view((given) => {
         so.refused += answer.refused;
         progress.value = { ...so };
         before = answer.next;
-      } while (before);
+      } while (before && !isStopped);
       say("good", `${plural(so.changed, "task")} ${words.did}${so.refused ? `, ${number(so.refused)} left alone` : ""}`);
       close();
     } catch (error) {
@@ -79,7 +82,7 @@ const Bulk = view((given) => {
       `}
       ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
       <div class="foot">
-        <button class="button" type="button" onClick=${close}>Back</button>
+        <button class="button" type="button" onClick=${stop}>${progress.value ? "Stop here" : "Back"}</button>
         <button class="button main ${words.danger ? "danger" : ""}" type="submit" disabled=${!preview.value || progress.value || !preview.value.changed}>${words.verb}</button>
       </div>
     </form>

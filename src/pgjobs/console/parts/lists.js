@@ -1,5 +1,10 @@
 // A list of things: a table where there is room, cards on a phone.
-import { html, isRoomy, isWide } from "../view.js";
+import { get } from "../api.js";
+import { number } from "../format.js";
+import { resource } from "../live.js";
+import { html, isRoomy, isWide, signal } from "../view.js";
+
+const PAGE = 100;
 
 // columns: {title, width, kind, cell}; those marked `roomy` need a wide screen. `card` draws a row on a
 // phone. Rows have an id for the keyboard.
@@ -37,11 +42,26 @@ export function List({ label, columns: all, rows, idOf, card, isChosen = () => f
   `;
 }
 
-// A list as it loads, fails, is empty or is there.
-export function Listed({ of, empty, children, bones, trouble }) {
-  const { data, problem, reload } = of;
-  if (problem.value && !data.value) return html`<div class="inside">${trouble({ problem: problem.value, retry: reload })}</div>`;
-  if (!data.value) return bones;
-  if (!data.value.items.length) return empty;
-  return children;
+// A list that grows by a page at a time, fetched anew as a whole: `data` has its items and their total.
+export function pages(leaving, path, values = () => ({})) {
+  const shown = signal(1);
+  const list = resource(leaving, async (aborted) => {
+    const wanted = Array.from({ length: shown.value }, (_, n) => get(path, { ...values(), limit: PAGE, offset: n * PAGE }, aborted));
+    const answers = await Promise.all(wanted);
+    return { items: answers.flatMap((answer) => answer.items), total: answers[0].total };
+  });
+  return { ...list, more: () => (shown.value = shown.peek() + 1) };
 }
+
+export const More = ({ of }) => {
+  const { items, total } = of.data.value;
+  return (
+    items.length < total &&
+    html`
+      <div class="more">
+        <span>${number(items.length)} of ${number(total)} are shown.</span>
+        <button class="button" type="button" disabled=${of.isLoading.value} onClick=${of.more}>Show more</button>
+      </div>
+    `
+  );
+};

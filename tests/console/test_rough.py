@@ -1,0 +1,135 @@
+"""Hostile names, long texts, many rows, silent workers, lost sessions: the page stays whole."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import asyncpg
+import pytest
+from playwright.sync_api import expect
+
+from pgjobs.queue import Queue
+from tests.console.conftest import Console, Open
+from tests.console.staging import in_a_thread
+from tests.console.test_actions import JOB, fail_some, uuid_of, with_queue
+from tests.console.test_looks import STICKING_OUT
+from tests.surfaces.rest_server import token_of
+
+HTML = "<img src=x onerror=alert(1)>"
+NAMES = [HTML, "مهمة שלום", "W" * 120]
+ERROR = f"{HTML} {'E' * 3000}\n\nTraceback (most recent call last):\n  a file"
+
+
+async def hostile(queue: Queue) -> list[str]:
+    tasks = []
+    for name in NAMES:
+        await queue.register_job("lab", "rough", name)
+        tasks.append(
+            await queue.submit_task(
+                f"lab:rough:{name}",
+                {"text": HTML, "long": "x" * 200_000},
+                owner=f"{HTML}\u202e{'o' * 90}",
+                tags=[HTML, "t" * 60],
+            )
+        )
+    worker = await queue.register_worker(f"{HTML} {'w' * 90}", jobs=[f"lab:rough:{name}" for name in NAMES])
+    leases = await queue.claim_tasks(worker.id, quantity=3, start=True)
+    await queue.fail_tasks(leases, [ERROR] * 3, kinds=[HTML] * 3, retryable=[False] * 3)
+    return [await uuid_of(queue, task.task_id) for task in tasks]
+
+
+@pytest.mark.parametrize("size", ["phone", "desk"])
+def test_names_and_texts_of_any_kind_are_only_text(console: Console, open_page: Open, size: str):
+    tasks = with_queue(console, hostile)
+    page = open_page(console, "/tasks", size=size)
+    for place in ("/tasks", "/jobs", "/workers", *(f"/tasks/{task}" for task in tasks)):
+        page.goto(console.at(place))
+        page.get_by_text("onerror").first.wait_for()
+        expect(page.locator("[aria-busy]")).to_have_count(0)
+        assert page.locator("main img").count() == 0
+        assert page.evaluate(STICKING_OUT) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    expect(page.locator(".notice.bad")).not_to_contain_text("Traceback")
+    expect(page.locator("pre", has_text="Traceback")).to_be_visible()
+    box = page.locator(".notice.bad").bounding_box()
+    assert box["height"] < 300, "a long error does not push everything else away"
+
+
+async def many(queue: Queue) -> None:
+    for number in range(103):
+        await queue.register_job("lab", "plenty", f"Job{number}")
+
+
+def test_more_jobs_than_fit_on_a_page_are_announced_and_shown(console: Console, open_page: Open):
+    with_queue(console, many)
+    page = open_page(console, "/jobs")
+    expect(page.get_by_text("100 of 103 are shown.")).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("row")).to_have_count(104)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+async def fifty_attempts(queue: Queue) -> str:
+    await queue.register_job(*JOB.split(":"), max_attempts=60, backoff_base=timedelta(), events="full")
+    worker = await queue.register_worker("mailer", jobs=[JOB])
+    task = await queue.submit_task(JOB)
+    for number in range(50):
+        [lease] = await queue.claim_tasks(worker.id, start=True)
+        await queue.fail_task(lease, f"mailbox busy, attempt {number + 1}")
+        await queue.retry_task(task.task_id)
+    return await uuid_of(queue, task.task_id)
+
+
+def test_every_one_of_fifty_attempts_is_told(console: Console, open_page: Open):
+    task = with_queue(console, fifty_attempts)
+    page = open_page(console, f"/tasks/{task}")
+    attempts = page.locator("section", has=page.get_by_role("heading", name="Attempts", exact=True))
+    expect(attempts.locator("li")).to_have_count(50)
+    expect(attempts.locator("li").first).to_contain_text("attempt 50")
+
+
+WAITING = {
+    "paused": ("was paused", "Resume the job"),
+    "nobody": ("No worker is registered", "Start a worker that serves it"),
+    "later": ("It is due in", "Retry, above, makes it due now"),
+    "retrying": ("refused the connection", "Retry, above, makes it due now"),
+    "blocked": ("the upload token has expired", "Retry, above, makes it due now"),
+    "ignored": ("put it aside", "Unignore puts it back into line"),
+}
+
+
+def test_a_task_that_waits_says_why_and_what_to_do(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, "/tasks")
+    for name, (why, todo) in WAITING.items():
+        page.goto(looked_at.at(f"/tasks/{looked_at.stage.ids[name]}"))
+        expect(page.locator("[data-why]")).to_contain_text(why)
+        expect(page.locator("[data-todo]")).to_contain_text(todo)
+
+
+def test_a_silent_worker_is_seen_and_its_tasks_say_so(console: Console, open_page: Open):
+    task = with_queue(console, fail_some)[3]
+
+    async def let_time_pass() -> None:
+        connection = await asyncpg.connect(console.url)
+        await connection.execute("update pgjobs.test_clock set shift = '1 hour'")
+        await connection.close()
+
+    in_a_thread(let_time_pass())
+    page = open_page(console, "/workers")
+    expect(page.get_by_role("row").nth(1)).to_contain_text("silent")
+    page.goto(console.at(f"/tasks/{task}"))
+    expect(page.locator("[data-why]")).to_contain_text("All its workers are silent")
+    page.locator("[data-todo]").get_by_role("link", name="Workers").click()
+    expect(page.get_by_role("heading", name="Workers")).to_be_visible()
+
+
+def test_a_lost_session_is_made_anew_where_one_was(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/tasks?status=failed")
+    expect(page.get_by_role("row")).to_have_count(4)
+    page.context.clear_cookies()
+    page.get_by_label("Search").fill("mailbox")
+    page.get_by_label("Token").fill(token_of("ops", is_superuser=True))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("row")).to_have_count(4)
+    assert page.url.endswith("#/tasks?status=failed&text=mailbox")
