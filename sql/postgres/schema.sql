@@ -5401,7 +5401,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) IS 'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
 
-CREATE FUNCTION pgjobs.reconcile_cleanups(batch integer DEFAULT 200) RETURNS TABLE(created integer)
+CREATE FUNCTION pgjobs.reconcile_cleanups(batch integer DEFAULT 200, after interval DEFAULT NULL::interval, of_job text DEFAULT NULL::text) RETURNS TABLE(created integer)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -5410,7 +5410,7 @@ CREATE FUNCTION pgjobs.reconcile_cleanups(batch integer DEFAULT 200) RETURNS TAB
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_after interval := (select s.cleanup_after from pgjobs.settings as s);
+  v_after interval := coalesce(reconcile_cleanups.after, (select nullif(s.cleanup_after, interval '0') from pgjobs.settings as s));
   v_runs jsonb;
   v_job integer;
   v_node record;
@@ -5418,8 +5418,11 @@ begin
   if reconcile_cleanups.batch is null or reconcile_cleanups.batch not between 1 and 1000 then
     perform pgjobs.refuse('validation-error', 'batch must be between 1 and 1000');
   end if;
+  if reconcile_cleanups.after < interval '0' then
+    perform pgjobs.refuse('validation-error', 'after must not be negative');
+  end if;
   created := 0;
-  v_runs := case when v_after > interval '0' then (
+  v_runs := case when v_after >= interval '0' then (
     select jsonb_agg(jsonb_build_object('id', u.task_id, 'job', u.job_id, 'payload', u.payload))
     from (
       select o.task_id, o.job_id, jsonb_build_object(
@@ -5430,7 +5433,8 @@ begin
       join pgjobs.jobs as j on j.id = g.job_id
       join pgjobs.outcomes as o on o.status <> 'completed' and o.job_id = g.job_id
       left join pgjobs.run_targets as s on s.task_id = o.task_id
-      where o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
+      where (reconcile_cleanups.of_job is null or reconcile_cleanups.of_job in (j.full_name, j.uuid::text))
+        and o.ended_at <= v_now - v_after and s.cleanup_id is null and coalesce(s.target, g.target) is not null
       order by o.ended_at, o.task_id
       limit reconcile_cleanups.batch
     ) as u
@@ -5474,7 +5478,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.reconcile_cleanups(batch integer) IS 'Finds runs to clean up after. Example: select * from pgjobs.reconcile_cleanups()';
+COMMENT ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) IS 'Finds runs to clean up after. Example: select * from pgjobs.reconcile_cleanups()';
 
 CREATE FUNCTION pgjobs.redact(message text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -7565,14 +7569,16 @@ declare
 begin
   return query
   with lines as materialized (
-    select j.id, j.full_name, j.paused_at, j.archived_at, d.waiting, d.oldest_at
+    select
+      j.id, j.full_name, j.paused_at, j.archived_at, d.oldest_at,
+      case d.waiting when 1 then '1 task waits' else d.waiting || ' tasks wait' end as waiting
     from pgjobs.depths() as d
     join pgjobs.jobs as j on j.id = d.job_id
     where d.waiting > 0
   )
   select
     'warning', 'job ' || l.full_name,
-    format('%s tasks wait, the oldest for %s, and nobody serves the job', l.waiting, pgjobs.ago(l.oldest_at, now)),
+    format('%s, the oldest for %s, and nobody serves the job', l.waiting, pgjobs.ago(l.oldest_at, now)),
     format('select * from pgjobs.waiting where job = %L', l.full_name)
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
@@ -7580,7 +7586,7 @@ begin
   union all
   select
     'info', 'job ' || l.full_name,
-    format('%s tasks wait; the job was %s %s ago', l.waiting,
+    format('%s; the job was %s %s ago', l.waiting,
       case when l.archived_at is null then 'paused' else 'archived' end, pgjobs.ago(coalesce(l.archived_at, l.paused_at), now)),
     format('select * from pgjobs.%s_job(%L)', case when l.archived_at is null then 'resume' else 'unarchive' end, l.full_name)
   from lines as l
@@ -7647,7 +7653,8 @@ declare
 begin
   return query
   select
-    'error', 'sweep', format('%s leases lapsed more than two minutes ago and were not ended', count(*)),
+    'error', 'sweep',
+    case count(*) when 1 then '1 lease' else count(*) || ' leases' end || ' lapsed more than two minutes ago, not ended since',
     'select * from pgjobs.sweep()'
   from pgjobs.leases as l
   where l.task_id > 0 and l.until < v_late
@@ -7655,7 +7662,8 @@ begin
   union all
   select
     'error', 'sweep',
-    format('%s workers are silent for longer than allowed and were not cleaned up', count(*)), 'select * from pgjobs.sweep()'
+    case count(*) when 1 then '1 worker' else count(*) || ' workers' end || ' silent for longer than allowed, not cleaned up since',
+    'select * from pgjobs.sweep()'
   from pgjobs.workers as w
   where w.last_heartbeat_at < v_late - (select s.worker_timeout from pgjobs.settings as s)
   having count(*) > 0
@@ -10674,10 +10682,10 @@ REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_readonly;
