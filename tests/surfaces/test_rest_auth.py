@@ -63,7 +63,7 @@ def test_me_says_who_the_token_stands_for(ada: Api, root: Api):
         "a.b.c",
         token_of("ada", secret="another secret, just as long as the real one"),
         token_of("ada", exp=int(time.time()) - 10),
-        token_of("ada", nbf=int(time.time()) + 600),
+        token_of("ada", nbf=int(time.time()) + 86_400),
         token_of(""),
         jwt.encode({"is_superuser": True}, SECRET, algorithm="HS256"),
         jwt.encode({"sub": "ada"}, SECRET, algorithm="HS512"),
