@@ -5,6 +5,7 @@ create function pgjobs.claim_and_show(worker_id uuid, actor text default null)
 returns setof pgjobs.claim_answer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- What the claim answers is all there is to show: the task is nobody else's, and not yet started.
