@@ -1602,6 +1602,7 @@ COMMENT ON COLUMN pgjobs.claim_answer.token IS 'The lease, for acknowledgements.
 CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.claim_answer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 begin
   -- What the claim answers is all there is to show: the task is nobody else's, and not yet started.
