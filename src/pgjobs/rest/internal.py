@@ -44,7 +44,11 @@ class InternalJobs:
         if not job_name.startswith(PREFIX) or job_name in self.handlers:
             return
         job = await queue.get_job(job_name, room=room_id)
-        if not job.workers:
+        # Workers that came over HTTP have an owner, and are never handed these tasks.
+        here = {
+            worker.id for worker in await queue.list_workers(job.room, page_size=500) if worker.owner is None
+        }
+        if here.isdisjoint(job.workers):
             raise InternalJobNotConfigured(f"Internal job {job_name} has no executor")
 
     async def run(self, queue: Queue) -> None:
