@@ -15,6 +15,18 @@ ASKED = {
     "generic_jobs": "where id = 500000",
     "task_events": "where task_id = 500000 order by at",
 }
+CONSOLE = {
+    "tasks": "find_tasks()",
+    "waiting tasks": "find_tasks(status => 'pending')",
+    "a text nobody says": "find_tasks(matching => 'nothing says this')",
+    "an owner nobody is": "find_tasks(owner => 'nobody')",
+    "count": "count_found_tasks()",
+    "count of those waiting": "count_found_tasks(status => 'pending')",
+    "count of a text": "count_found_tasks(matching => 'nothing says this')",
+    "a task": "inspect_task(pgjobs.task_uuid(500000))",
+    "workers": "show_workers()",
+}
+"""What its pages ask for that is not a view."""
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -25,6 +37,7 @@ async def test_a_look_reads_a_bounded_number_of_rows(crowd, scenario):  # noqa: 
     looks = {view: f"select * from pgjobs.{view} {ASKED.get(view, '')}" for view in VIEWS}
     looks["why"] = "select w.* from pgjobs.waiting as t cross join pgjobs.why(t.task_id) as w limit 10"
     looks["why at the end"] = "select * from pgjobs.why((select max(id) from pgjobs.tasks))"
+    looks |= {f"console, {name}": f"select * from pgjobs.{call}" for name, call in CONSOLE.items()}
     for name, look in looks.items():
         async with reads_counted(crowd) as reads:
             await crowd.fetch(look)

@@ -30,7 +30,7 @@ async def report(task: RunningTask, pages: int = 20) -> dict[str, int]:
     """Something to watch: a second for each page, with progress."""
     for page in range(1, pages + 1):
         await asyncio.sleep(1)
-        await task.report({"page": page, "of": pages})
+        await task.report({"done": page, "total": pages, "message": f"page {page}"})
     return {"pages": pages}
 
 
