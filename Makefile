@@ -44,7 +44,7 @@ format: $(STAMP) ## let ruff format the Python
 	$(BIN)/ruff format
 
 demo: $(STAMP) ## see it work, with a Postgres of its own
-	$(BIN)/pgjobs dev --demo $(ARGS)
+	@trap : INT; $(BIN)/pgjobs dev --demo $(ARGS) || [ $$? -eq 130 ] # Ctrl-C is how it ends
 
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
 	$(BIN)/python benchmarks/run.py $(ARGS)
