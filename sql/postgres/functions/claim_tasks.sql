@@ -53,6 +53,9 @@ declare
   v_left integer := claim_tasks.quantity;
   v_taken integer;
   v_lane record;
+  -- One draw for all: a version 8 UUID of sixty random bits and the task's number,
+  -- so that no task shares its token and none can be guessed.
+  v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
 begin
   perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
   v_jobs := pgjobs.claimable_jobs(
@@ -65,7 +68,7 @@ begin
     for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 2) as h loop
       return query
       with taken as materialized (
-        select c.ctid as place, c.task_id, c.attempt
+        select c.ctid as place, c.due_at, c.task_id, c.attempt
         from pgjobs.ready as c
         where c.job_id = v_lane.job_id and c.priority = v_lane.priority
           and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
@@ -83,9 +86,13 @@ begin
       ), leased as (
         insert into pgjobs.leases (task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at)
         select
-          k.task_id, v_lane.job_id, gen_random_uuid(), claim_tasks.worker_id, claim_tasks.holder, k.attempt + 1, v_now,
-          v_until, case when claim_tasks.start then v_now end
+          k.task_id, v_lane.job_id, (v_luck || lpad(to_hex(k.task_id), 15, '0'))::uuid, claim_tasks.worker_id,
+          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end
         from taken as k
+        -- Asked once, of the first: true, and the next claim begins there.
+        where (
+          select pgjobs.floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id) is not null from taken as f limit 1
+        )
         returning task_id, token, attempt
       )
       -- A nested loop, so rows come in the order they were taken.
@@ -99,7 +106,7 @@ begin
       v_left := v_left - v_taken;
       exit when v_left = 0;
     end loop;
-    exit when v_left < claim_tasks.quantity or pgjobs.look_cost() > 20;
+    exit when v_left < claim_tasks.quantity or pgjobs.look_cost(pgjobs.clock_ms()) > 20;
   end loop;
 end
 $$;

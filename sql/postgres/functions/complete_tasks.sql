@@ -22,7 +22,9 @@ declare
   v_ended bigint;
 begin
   perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens, cardinality(complete_tasks.results));
-  perform pgjobs.check_documents(complete_tasks.results, 'result');
+  if complete_tasks.results is not null then
+    perform pgjobs.check_documents(complete_tasks.results, 'result');
+  end if;
   -- In order of task, so that two overlapping batches cannot deadlock. The range
   -- makes the planner expect few items, and so begin with them whatever it
   -- believes of the leases.
@@ -37,7 +39,7 @@ begin
     where l.task_id = i.task_id and l.token = i.token
       and (l.until is null or l.until > v_now)
       and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
-    returning l.*, i.result
+    returning l.task_id, l.job_id, l.attempt, l.token, l.worker_id, l.holder, l.claimed_at, l.started_at, i.result
   )
   insert into pgjobs.outcomes (
     task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result

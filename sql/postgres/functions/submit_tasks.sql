@@ -35,8 +35,10 @@ declare
   v_room text := coalesce(submit_tasks.room, v_job.room);
   v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
+  v_is_due boolean := coalesce(v_run_at <= v_now, true);
   v_ids bigint[];
   v_new boolean[];
+  v_entered bigint[];
 begin
   perform pgjobs.check_submission(
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
@@ -46,7 +48,6 @@ begin
     select k.ids, k.are_new into v_ids, v_new
     from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
   end if;
-  return query
   with new_tasks as (
     insert into pgjobs.tasks (
       id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key
@@ -59,24 +60,23 @@ begin
     from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
     where v_new is null or v_new[i.place]
     returning id
-  ), due as (
-    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
-    select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, v_run_at < v_now is true
-    from new_tasks as n
-    where v_run_at is null or v_run_at <= v_now
-  ), later as (
-    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
-    select n.id, v_run_at, v_job.id, submit_tasks.priority from new_tasks as n where v_run_at > v_now
   )
-  select n.id, true from new_tasks as n where v_ids is null
-  union all
-  select k.id, k.is_new from unnest(v_ids, v_new) as k (id, is_new);
-  if v_run_at is null or v_run_at <= v_now then
+  select array_agg(n.id) into v_entered from new_tasks as n;
+  if v_is_due then
+    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+    select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, coalesce(v_run_at < v_now, false)
+    from unnest(v_entered) as n (id);
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
-  elsif v_run_at < v_now + interval '1 minute' then
+  else
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
+    select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);
     -- An idle worker sleeps until what was due next when it looked.
-    perform pgjobs.wake(v_job.id, 1);
+    if v_run_at < v_now + interval '1 minute' then
+      perform pgjobs.wake(v_job.id, 1);
+    end if;
   end if;
+  return query
+  select k.id, coalesce(k.is_new, true) from unnest(coalesce(v_ids, v_entered), v_new) as k (id, is_new);
 end
 $$;
 

@@ -78,7 +78,6 @@ comment on function pgjobs.events_between is
 create function pgjobs.announce_events()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if (select s.last_value from pgjobs.events_wanted_until as s) >= extract(epoch from clock_timestamp()) then

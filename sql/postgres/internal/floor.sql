@@ -53,3 +53,36 @@ return coalesce(to_timestamp(micros / 1000000.0::double precision), '-infinity')
 
 comment on function pgjobs.moment is
   'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';
+
+-- Moves a lane's floor up to the first task that was taken; what others are just
+-- taking below it comes into view again when the floor expires, should they fail.
+create function pgjobs.floor_raise(lane text, floor bigint[], due_at timestamptz, task_id bigint)
+returns text
+language sql volatile
+return case
+  when task_id = floor[2] then ''
+  else pgjobs.floor_set(lane, pgjobs.micros(due_at), floor[3], task_id)
+end;
+
+comment on function pgjobs.floor_raise is
+  'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42)';
+
+create function pgjobs.look_cost(clock bigint)
+returns bigint
+language sql stable
+return case
+  when nullif(split_part(current_setting('pgjobs.look_cost', true), '/', 2), '')::bigint > clock
+    then split_part(current_setting('pgjobs.look_cost', true), '/', 1)::bigint
+  else 0
+end;
+
+comment on function pgjobs.look_cost is
+  'Milliseconds of the dearest recent look at lane heads in this session. Example: select pgjobs.look_cost(pgjobs.clock_ms())';
+
+create function pgjobs.next_look(clock bigint)
+returns bigint
+language sql stable
+return clock + greatest(1000, least(20 * pgjobs.look_cost(clock), 10000));
+
+comment on function pgjobs.next_look is
+  'When lanes are looked at again from the bottom. Example: select pgjobs.next_look(pgjobs.clock_ms())';

@@ -7,7 +7,6 @@
 create function pgjobs.lock_leases(task_ids bigint[], tokens uuid[], now timestamptz, holder text default null)
 returns tid[]
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   return array(
@@ -32,7 +31,6 @@ create function pgjobs.backoff(
 )
 returns interval
 language plpgsql immutable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_seconds double precision := least(
@@ -57,7 +55,6 @@ create function pgjobs.end_attempts(
 )
 returns table (task_id bigint, status text, run_at timestamptz)
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 begin

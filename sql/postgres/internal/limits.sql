@@ -3,7 +3,6 @@
 create function pgjobs.check_document(document jsonb, what text)
 returns void
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_limit integer := (select s.payload_limit from pgjobs.settings as s);
@@ -25,7 +24,6 @@ comment on function pgjobs.check_document is
 create function pgjobs.check_documents(documents jsonb[], what text)
 returns void
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if documents is null then
@@ -45,7 +43,6 @@ comment on function pgjobs.check_documents is
 create function pgjobs.check_batch(task_ids bigint[], tokens uuid[], variadic lengths integer[] default '{}')
 returns void
 language plpgsql immutable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
@@ -64,7 +61,6 @@ comment on function pgjobs.check_batch is
 create function pgjobs.lease_until(lease interval, now timestamptz)
 returns timestamptz
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if lease <= interval '0' then

@@ -2,7 +2,6 @@
 create function pgjobs.find_job(job text)
 returns pgjobs.jobs
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_job pgjobs.jobs;
@@ -32,7 +31,6 @@ comment on function pgjobs.find_job is
 create function pgjobs.find_worker(worker_id uuid, actor text default null, is_superuser boolean default false)
 returns pgjobs.workers
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_worker pgjobs.workers;
@@ -57,7 +55,6 @@ comment on function pgjobs.find_worker is
 create function pgjobs.check_room(room text)
 returns void
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if room is null or (room not in ('@global', '@internal') and (room = '' or room ~ '[@:]' or length(room) > 200)) then

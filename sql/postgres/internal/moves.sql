@@ -5,7 +5,6 @@
 create function pgjobs.take_pending(task_id bigint)
 returns table (job_id integer, priority smallint, attempt smallint)
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 begin
@@ -39,7 +38,6 @@ comment on function pgjobs.take_pending is
 create function pgjobs.take_outcome(task_id bigint, statuses text[])
 returns table (job_id integer, attempt smallint)
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 begin
@@ -68,7 +66,6 @@ comment on function pgjobs.take_outcome is
 create function pgjobs.enter_lane(task_id bigint, now timestamptz)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_job integer;
@@ -89,7 +86,6 @@ comment on function pgjobs.enter_lane is
 create function pgjobs.refuse_step(task_id bigint, step text, allowed text)
 returns void
 language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_status text := (select t.status from pgjobs.task as t where t.id = refuse_step.task_id);

@@ -88,7 +88,6 @@ comment on function pgjobs.sweep_rollups is
 create function pgjobs.note_retries()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   insert into pgjobs.uncounted (job_id, measure, at, task_ids)

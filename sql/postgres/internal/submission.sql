@@ -13,7 +13,6 @@ create function pgjobs.check_submission(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   perform pgjobs.check_room(room);
@@ -39,13 +38,17 @@ begin
   if max_attempts not between 1 and 10000 then
     perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
   end if;
-  if cardinality(idempotency_keys) <> cardinality(payloads)
-    or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
-  then
-    perform pgjobs.refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+  if idempotency_keys is not null then
+    if cardinality(idempotency_keys) <> cardinality(payloads)
+      or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
+    then
+      perform pgjobs.refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+    end if;
   end if;
-  if require_workers and not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
-    perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+  if require_workers then
+    if not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
+      perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+    end if;
   end if;
   perform pgjobs.check_documents(payloads, 'payload');
   if not exists (
@@ -66,7 +69,6 @@ comment on function pgjobs.check_submission is
 -- submitter has just committed. Keys go in order, so that batches cannot deadlock.
 create function pgjobs.draw_ids(job_id integer, keys text[], out ids bigint[], out are_new boolean[])
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 begin

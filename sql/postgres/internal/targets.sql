@@ -43,7 +43,6 @@ comment on function pgjobs.check_target is
 create function pgjobs.snapshot_targets()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   -- Most queues have no target, and this look costs less than touching the rows.

@@ -12,10 +12,24 @@ $$;
 
 comment on function pgjobs.refuse_direct_change is 'Trigger: refuses changes that no verb makes. Example: update pgjobs.tasks set priority = 1';
 
+create function pgjobs.refuse_strangers()
+returns trigger
+language plpgsql
+as $$
+begin
+  if current_setting('search_path') <> 'pg_catalog, pgjobs, pg_temp' then
+    perform pgjobs.refuse('direct-change', format('%s on %s is refused (%s)', tg_op, tg_table_name, tg_name),
+      'Rows are changed by verbs only.', 'select * from pgjobs.help()');
+  end if;
+  return null;
+end
+$$;
+
+comment on function pgjobs.refuse_strangers is 'Trigger: refuses statements that no verb makes. Example: delete from pgjobs.tasks';
+
 create function pgjobs.announce_submitted()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   -- Most queues have no such job, and this look costs less than touching the rows.
@@ -36,7 +50,6 @@ comment on function pgjobs.announce_submitted is 'Trigger: records submitted tas
 create function pgjobs.announce_ready()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if not exists (select from pgjobs.jobs as j where j.events = 'full') then
@@ -57,7 +70,6 @@ comment on function pgjobs.announce_ready is 'Trigger: records tasks that come b
 create function pgjobs.announce_scheduled()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if not exists (select from new_rows as n where n.error is not null) then
@@ -79,7 +91,6 @@ comment on function pgjobs.announce_scheduled is 'Trigger: records failed attemp
 create function pgjobs.announce_claimed()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if not exists (select from pgjobs.jobs as j where j.events = 'full') then
@@ -101,7 +112,6 @@ comment on function pgjobs.announce_claimed is 'Trigger: records new leases of j
 create function pgjobs.announce_started()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   if not exists (select from pgjobs.jobs as j where j.events = 'full') then
@@ -123,7 +133,6 @@ comment on function pgjobs.announce_started is 'Trigger: records started tasks o
 create function pgjobs.announce_ended()
 returns trigger
 language plpgsql
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_task bigint;

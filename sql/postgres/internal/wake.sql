@@ -6,7 +6,6 @@
 create function pgjobs.wake(job_id integer, quantity bigint)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_clock bigint := pgjobs.clock_ms();

@@ -106,7 +106,7 @@ async def test_doctor_finds_what_was_changed_by_hand_and_its_sql_mends_it(patien
         drop index {index};
         alter table pgjobs.jobs add column mine text;
         create or replace function pgjobs.now() returns timestamptz language sql as $$ select now() $$;
-        alter table pgjobs.outcomes drop constraint failures_name_their_error;
+        alter table pgjobs.outcomes drop constraint outcomes_are_whole;
         create table pgjobs.notes (note text)
     """)
     done = run("doctor", "--url", patient)
@@ -115,7 +115,7 @@ async def test_doctor_finds_what_was_changed_by_hand_and_its_sql_mends_it(patien
     assert {subject: row[0] for subject, row in rows.items()} == {
         f"index {index}": "error",
         "function pgjobs.now()": "error",
-        "constraint failures_name_their_error on pgjobs.outcomes": "error",
+        "constraint outcomes_are_whole on pgjobs.outcomes": "error",
         "column pgjobs.jobs.mine": "info",
         "table pgjobs.notes": "info",
     }

@@ -1,0 +1,113 @@
+-- Where to take from, best lane first: due time of its head plus a step of `aging`
+-- for each priority. A waiting task's key is fixed and newcomers' keys grow, so an
+-- old task of low priority gets its turn. One index probe per lane; a worker of a
+-- single lane, as most are, has nothing to choose and begins at the floor.
+create function pgjobs.lane_heads(job_ids integer[], now timestamptz, ignore_floors boolean)
+returns table (job_id integer, priority smallint, due_at timestamptz, task_id bigint, lane text, floor bigint[])
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs.clock_ms();
+  -- No floor is older than any clock.
+  v_trusted bigint := case when lane_heads.ignore_floors then 9223372036854775807 else v_clock end;
+begin
+  select a.job_id, a.priority into job_id, priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids) limit 1;
+  if job_id is null then
+    return;
+  end if;
+  if exists (
+    select from pgjobs.lanes as a
+    where a.job_id = any (lane_heads.job_ids) and (a.job_id, a.priority) <> (lane_heads.job_id, lane_heads.priority)
+  ) then
+    return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_trusted) as r;
+    perform pgjobs.note_look(v_clock);
+    return;
+  end if;
+  lane := job_id || '_' || priority;
+  floor := pgjobs.floor_get(lane, v_trusted);
+  if floor is null then
+    select r.due_at, r.task_id into due_at, task_id
+    from pgjobs.ready as r
+    where r.job_id = lane_heads.job_id and r.priority = lane_heads.priority
+    order by r.due_at, r.task_id
+    limit 1;
+    perform pgjobs.note_look(v_clock);
+    floor := array[pgjobs.micros(coalesce(due_at, lane_heads.now)), coalesce(task_id, 0), pgjobs.next_look(v_clock)];
+    perform pgjobs.floor_set(lane, floor[1], floor[3], floor[2]);
+    if task_id is null then
+      return;
+    end if;
+  end if;
+  due_at := pgjobs.moment(floor[1]);
+  task_id := floor[2];
+  return next;
+end
+$$;
+
+comment on function pgjobs.lane_heads is
+  'Where to take from, best lane first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
+
+-- The heads of many lanes, best first. What it saw becomes each lane's floor; an
+-- empty lane's is the present: what is still on its way may be below it, and is
+-- found when the floor expires.
+create function pgjobs.ranked_heads(job_ids integer[], now timestamptz, clock bigint, trusted bigint)
+returns table (job_id integer, priority smallint, due_at timestamptz, task_id bigint, lane text, floor bigint[])
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_expires bigint := pgjobs.next_look(ranked_heads.clock);
+begin
+  return query
+  with looked as materialized (
+    select
+      l.job_id, l.priority, h.due_at, h.task_id, l.lane,
+      array[pgjobs.micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires)] as floor,
+      case
+        when l.floor is null
+          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, ranked_heads.now)), v_expires, coalesce(h.task_id, 0))
+        when h.task_id <> l.floor[2]
+          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
+      end
+    from (
+      select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, ranked_heads.trusted) as floor
+      from (
+        select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
+        from pgjobs.lanes as a
+        where a.job_id = any (ranked_heads.job_ids)
+      ) as d
+      offset 0
+    ) as l
+    left join lateral (
+      select r.due_at, r.task_id
+      from pgjobs.ready as r
+      where r.job_id = l.job_id and r.priority = l.priority
+        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
+      order by r.due_at, r.task_id
+      limit 1
+    ) as h on true
+  )
+  select k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor
+  from looked as k
+  where k.due_at is not null
+  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
+end
+$$;
+
+comment on function pgjobs.ranked_heads is
+  'Heads of many lanes, best first. Example: see pgjobs.lane_heads, which calls it';
+
+-- Looking below the floors costs what the dead entries there cost. The dearest
+-- look of the last ten seconds is remembered, and the next one put off by twenty
+-- times as long.
+create function pgjobs.note_look(since bigint)
+returns text
+language sql volatile
+return case
+  when pgjobs.clock_ms() - since >= pgjobs.look_cost(since)
+    then set_config('pgjobs.look_cost', (pgjobs.clock_ms() - since) || '/' || (since + 10000), false)
+end;
+
+comment on function pgjobs.note_look is
+  'Remembers what a look at lane heads cost. Example: select pgjobs.note_look(pgjobs.clock_ms())';
