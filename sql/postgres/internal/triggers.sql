@@ -19,7 +19,7 @@ as $$
 begin
   if current_setting('search_path') <> 'pg_catalog, pgjobs, pg_temp' then
     perform pgjobs.refuse('direct-change', format('%s on %s is refused (%s)', tg_op, tg_table_name, tg_name),
-      'Rows are changed by verbs only.', 'select * from pgjobs.help()');
+      'Rows are changed by verbs only, and some never.', 'select * from pgjobs.help()');
   end if;
   return null;
 end
