@@ -172,9 +172,7 @@ CREATE TABLE pgjobs.leases (
     progress jsonb,
     cancel_requested_at timestamp with time zone,
     cancel_reason text,
-    CONSTRAINT attempts_count_from_one CHECK ((attempt >= 1)),
-    CONSTRAINT leases_can_end CHECK (((until IS NOT NULL) OR (worker_id IS NOT NULL))),
-    CONSTRAINT leases_have_a_holder CHECK (((worker_id IS NOT NULL) OR (holder IS NOT NULL)))
+    CONSTRAINT leases_are_held CHECK (((attempt > 0) AND ((worker_id IS NOT NULL) OR ((holder IS NOT NULL) AND (until IS NOT NULL)))))
 )
 WITH (fillfactor='90');
 
@@ -220,10 +218,13 @@ CREATE TABLE pgjobs.outcomes (
     error_kind text,
     reason text,
     actor text,
-    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
-    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
-    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
-    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+    CONSTRAINT outcomes_are_whole CHECK (
+CASE status
+    WHEN 'completed'::text THEN ((error IS NULL) AND (token IS NOT NULL))
+    WHEN 'failed'::text THEN ((error IS NOT NULL) AND (token IS NOT NULL) AND (result IS NULL))
+    WHEN 'cancelled'::text THEN ((error IS NULL) AND (result IS NULL))
+    ELSE false
+END)
 )
 PARTITION BY RANGE (task_id);
 
@@ -529,7 +530,6 @@ COMMENT ON FUNCTION pgjobs.allowed_steps(status text, phase text) IS 'What an op
 
 CREATE FUNCTION pgjobs.announce_claimed() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if not exists (select from pgjobs.jobs as j where j.events = 'full') then
@@ -550,7 +550,6 @@ COMMENT ON FUNCTION pgjobs.announce_claimed() IS 'Trigger: records new leases of
 
 CREATE FUNCTION pgjobs.announce_ended() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_task bigint;
@@ -586,7 +585,6 @@ COMMENT ON FUNCTION pgjobs.announce_ended() IS 'Trigger: records endings, wakes 
 
 CREATE FUNCTION pgjobs.announce_events() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if (select s.last_value from pgjobs.events_wanted_until as s) >= extract(epoch from clock_timestamp()) then
@@ -645,7 +643,6 @@ COMMENT ON FUNCTION pgjobs.announce_provider() IS 'Trigger: records that a provi
 
 CREATE FUNCTION pgjobs.announce_ready() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if not exists (select from pgjobs.jobs as j where j.events = 'full') then
@@ -665,7 +662,6 @@ COMMENT ON FUNCTION pgjobs.announce_ready() IS 'Trigger: records tasks that come
 
 CREATE FUNCTION pgjobs.announce_scheduled() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if not exists (select from new_rows as n where n.error is not null) then
@@ -686,7 +682,6 @@ COMMENT ON FUNCTION pgjobs.announce_scheduled() IS 'Trigger: records failed atte
 
 CREATE FUNCTION pgjobs.announce_started() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if not exists (select from pgjobs.jobs as j where j.events = 'full') then
@@ -706,7 +701,6 @@ COMMENT ON FUNCTION pgjobs.announce_started() IS 'Trigger: records started tasks
 
 CREATE FUNCTION pgjobs.announce_submitted() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   -- Most queues have no such job, and this look costs less than touching the rows.
@@ -918,7 +912,6 @@ COMMENT ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) IS 'Ask
 
 CREATE FUNCTION pgjobs.backoff(task_id bigint, attempt integer, base interval, cap interval, jitter_share real, jitter_cap interval) RETURNS interval
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_seconds double precision := least(
@@ -1244,7 +1237,6 @@ COMMENT ON FUNCTION pgjobs."check"() IS 'Counts broken promises; every row shoul
 
 CREATE FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
@@ -1260,7 +1252,6 @@ COMMENT ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADI
 
 CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_worker pgjobs.workers;
@@ -1274,10 +1265,9 @@ begin
   end if;
   if worker_id is not null then
     v_worker := pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
-    update pgjobs.workers as w
-    set last_heartbeat_at = check_claim.now
-    where w.id = v_worker.id
-      and w.last_heartbeat_at < check_claim.now - (select s.worker_timeout / 4 from pgjobs.settings as s);
+    if v_worker.last_heartbeat_at < check_claim.now - (select s.worker_timeout / 4 from pgjobs.settings as s) then
+      update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = v_worker.id;
+    end if;
   end if;
 end
 $$;
@@ -1300,7 +1290,6 @@ COMMENT ON FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) IS 'Refuses u
 
 CREATE FUNCTION pgjobs.check_document(document jsonb, what text) RETURNS void
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $_$
 declare
   v_limit integer := (select s.payload_limit from pgjobs.settings as s);
@@ -1320,7 +1309,6 @@ COMMENT ON FUNCTION pgjobs.check_document(document jsonb, what text) IS 'Refuses
 
 CREATE FUNCTION pgjobs.check_documents(documents jsonb[], what text) RETURNS void
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if documents is null then
@@ -1410,7 +1398,6 @@ COMMENT ON FUNCTION pgjobs.check_registration(room text, category text, name tex
 
 CREATE FUNCTION pgjobs.check_room(room text) RETURNS void
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if room is null or (room not in ('@global', '@internal') and (room = '' or room ~ '[@:]' or length(room) > 200)) then
@@ -1424,7 +1411,6 @@ COMMENT ON FUNCTION pgjobs.check_room(room text) IS 'Refuses malformed rooms. Ex
 
 CREATE FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   perform pgjobs.check_room(room);
@@ -1450,13 +1436,17 @@ begin
   if max_attempts not between 1 and 10000 then
     perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
   end if;
-  if cardinality(idempotency_keys) <> cardinality(payloads)
-    or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
-  then
-    perform pgjobs.refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+  if idempotency_keys is not null then
+    if cardinality(idempotency_keys) <> cardinality(payloads)
+      or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
+    then
+      perform pgjobs.refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+    end if;
   end if;
-  if require_workers and not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
-    perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+  if require_workers then
+    if not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
+      perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+    end if;
   end if;
   perform pgjobs.check_documents(payloads, 'payload');
   if not exists (
@@ -1679,6 +1669,9 @@ declare
   v_left integer := claim_tasks.quantity;
   v_taken integer;
   v_lane record;
+  -- One draw for all: a version 8 UUID of sixty random bits and the task's number,
+  -- so that no task shares its token and none can be guessed.
+  v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
 begin
   perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
   v_jobs := pgjobs.claimable_jobs(
@@ -1691,7 +1684,7 @@ begin
     for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 2) as h loop
       return query
       with taken as materialized (
-        select c.ctid as place, c.task_id, c.attempt
+        select c.ctid as place, c.due_at, c.task_id, c.attempt
         from pgjobs.ready as c
         where c.job_id = v_lane.job_id and c.priority = v_lane.priority
           and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
@@ -1709,9 +1702,13 @@ begin
       ), leased as (
         insert into pgjobs.leases (task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at)
         select
-          k.task_id, v_lane.job_id, gen_random_uuid(), claim_tasks.worker_id, claim_tasks.holder, k.attempt + 1, v_now,
-          v_until, case when claim_tasks.start then v_now end
+          k.task_id, v_lane.job_id, (v_luck || lpad(to_hex(k.task_id), 15, '0'))::uuid, claim_tasks.worker_id,
+          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end
         from taken as k
+        -- Asked once, of the first: true, and the next claim begins there.
+        where (
+          select pgjobs.floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id) is not null from taken as f limit 1
+        )
         returning task_id, token, attempt
       )
       -- A nested loop, so rows come in the order they were taken.
@@ -1725,7 +1722,7 @@ begin
       v_left := v_left - v_taken;
       exit when v_left = 0;
     end loop;
-    exit when v_left < claim_tasks.quantity or pgjobs.look_cost() > 20;
+    exit when v_left < claim_tasks.quantity or pgjobs.look_cost(pgjobs.clock_ms()) > 20;
   end loop;
 end
 $$;
@@ -1734,7 +1731,6 @@ COMMENT ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease i
 
 CREATE FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) RETURNS integer[]
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_jobs integer[] := claimable_jobs.job_ids;
@@ -1833,7 +1829,9 @@ declare
   v_ended bigint;
 begin
   perform pgjobs.check_batch(complete_tasks.task_ids, complete_tasks.tokens, cardinality(complete_tasks.results));
-  perform pgjobs.check_documents(complete_tasks.results, 'result');
+  if complete_tasks.results is not null then
+    perform pgjobs.check_documents(complete_tasks.results, 'result');
+  end if;
   -- In order of task, so that two overlapping batches cannot deadlock. The range
   -- makes the planner expect few items, and so begin with them whatever it
   -- believes of the leases.
@@ -1848,7 +1846,7 @@ begin
     where l.task_id = i.task_id and l.token = i.token
       and (l.until is null or l.until > v_now)
       and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
-    returning l.*, i.result
+    returning l.task_id, l.job_id, l.attempt, l.token, l.worker_id, l.holder, l.claimed_at, l.started_at, i.result
   )
   insert into pgjobs.outcomes (
     task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result
@@ -2322,7 +2320,6 @@ COMMENT ON FUNCTION pgjobs.depths() IS 'What each job has in line, in the schedu
 
 CREATE FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) RETURNS record
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
 begin
@@ -2384,7 +2381,6 @@ COMMENT ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp
 
 CREATE FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) RETURNS TABLE(task_id bigint, status text, run_at timestamp with time zone)
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
 begin
@@ -2484,7 +2480,6 @@ COMMENT ON FUNCTION pgjobs.ensure_cleanup_job() IS 'Number of the clean-up job, 
 
 CREATE FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_job integer;
@@ -2777,7 +2772,6 @@ COMMENT ON FUNCTION pgjobs.find_cleanup(run_id uuid) IS 'The clean-up task of a 
 
 CREATE FUNCTION pgjobs.find_job(job text) RETURNS pgjobs.jobs
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $_$
 declare
   v_job pgjobs.jobs;
@@ -2887,7 +2881,6 @@ COMMENT ON COLUMN pgjobs.workers.last_heartbeat_at IS 'When it was last heard of
 
 CREATE FUNCTION pgjobs.find_worker(worker_id uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS pgjobs.workers
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_worker pgjobs.workers;
@@ -2945,6 +2938,18 @@ CREATE FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_i
     RETURN set_config(('pgjobs.floor_'::text || lane), ((((floor || '/'::text) || task_id) || '/'::text) || expires), false);
 
 COMMENT ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint) IS 'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
+
+CREATE FUNCTION pgjobs.micros(moment timestamp with time zone) RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN ((date_part('epoch'::text, moment) * (1000000)::double precision))::bigint;
+
+COMMENT ON FUNCTION pgjobs.micros(moment timestamp with time zone) IS 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
+
+CREATE FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint) RETURNS text
+    LANGUAGE sql
+    RETURN CASE WHEN (task_id = (floor)[2]) THEN ''::text ELSE pgjobs.floor_set(lane, pgjobs.micros(due_at), (floor)[3], task_id) END;
+
+COMMENT ON FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint) IS 'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42)';
 
 CREATE FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -3380,8 +3385,7 @@ CREATE FUNCTION pgjobs.guard_table(relation text) RETURNS void
 begin
   execute format(
     'create trigger only_verbs_change_rows before insert or update or delete on pgjobs.%I for each statement '
-    'when (current_setting(''search_path'') <> ''pg_catalog, pgjobs, pg_temp'') '
-    'execute function pgjobs.refuse_direct_change()', guard_table.relation
+    'execute function pgjobs.refuse_strangers()', guard_table.relation
   );
   execute format(
     'create trigger nothing_is_truncated before truncate on pgjobs.%I for each statement '
@@ -3810,55 +3814,49 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status, or refuses. Example: see pgjobs.update_task, which calls it for all but the usual steps';
 
-CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint)
+CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[])
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_expires bigint := v_clock + greatest(1000, 20 * pgjobs.look_cost());
   -- No floor is older than any clock.
   v_trusted bigint := case when lane_heads.ignore_floors then 9223372036854775807 else v_clock end;
 begin
-  return query
-  with looked as materialized (
-    select
-      l.job_id, l.priority, h.due_at, h.task_id,
-      case
-        -- An empty lane's floor is the present: what is still on its way may be
-        -- below it, and is found when the floor expires.
-        when l.floor is null
-          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, lane_heads.now)), v_expires, coalesce(h.task_id, 0))
-        when h.task_id <> l.floor[2]
-          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
-      end
-    from (
-      select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, v_trusted) as floor
-      from (
-        select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
-        from pgjobs.lanes as a
-        where a.job_id = any (lane_heads.job_ids)
-      ) as d
-      offset 0
-    ) as l
-    left join lateral (
-      select r.due_at, r.task_id
-      from pgjobs.ready as r
-      where r.job_id = l.job_id and r.priority = l.priority
-        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
-      order by r.due_at, r.task_id
-      limit 1
-    ) as h on true
-  )
-  select k.job_id, k.priority, k.due_at, k.task_id
-  from looked as k
-  where k.due_at is not null
-  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
-  perform set_config('pgjobs.look_cost', (pgjobs.clock_ms() - v_clock)::text, false);
+  select a.job_id, a.priority into job_id, priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids) limit 1;
+  if job_id is null then
+    return;
+  end if;
+  if exists (
+    select from pgjobs.lanes as a
+    where a.job_id = any (lane_heads.job_ids) and (a.job_id, a.priority) <> (lane_heads.job_id, lane_heads.priority)
+  ) then
+    return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_trusted) as r;
+    perform pgjobs.note_look(v_clock);
+    return;
+  end if;
+  lane := job_id || '_' || priority;
+  floor := pgjobs.floor_get(lane, v_trusted);
+  if floor is null then
+    select r.due_at, r.task_id into due_at, task_id
+    from pgjobs.ready as r
+    where r.job_id = lane_heads.job_id and r.priority = lane_heads.priority
+    order by r.due_at, r.task_id
+    limit 1;
+    perform pgjobs.note_look(v_clock);
+    floor := array[pgjobs.micros(coalesce(due_at, lane_heads.now)), coalesce(task_id, 0), pgjobs.next_look(v_clock)];
+    perform pgjobs.floor_set(lane, floor[1], floor[3], floor[2]);
+    if task_id is null then
+      return;
+    end if;
+  end if;
+  due_at := pgjobs.moment(floor[1]);
+  task_id := floor[2];
+  return next;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) IS 'Heads of the lanes of some jobs, best first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
+COMMENT ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) IS 'Where to take from, best lane first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
 
 CREATE FUNCTION pgjobs.last_counted_place() RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -3899,7 +3897,6 @@ COMMENT ON FUNCTION pgjobs.last_task_before(moment timestamp with time zone) IS 
 
 CREATE FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   if lease <= interval '0' then
@@ -4316,7 +4313,6 @@ COMMENT ON FUNCTION pgjobs.list_workers(room text, page_size integer, page_offse
 
 CREATE FUNCTION pgjobs.lock_leases(task_ids bigint[], tokens uuid[], now timestamp with time zone, holder text DEFAULT NULL::text) RETURNS tid[]
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   return array(
@@ -4351,11 +4347,11 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.lock_read(key text, lifetime interval) IS 'Marks a question as passed on. Example: select is_first from pgjobs.lock_read(''<key>'', ''30 seconds'')';
 
-CREATE FUNCTION pgjobs.look_cost() RETURNS bigint
+CREATE FUNCTION pgjobs.look_cost(clock bigint) RETURNS bigint
     LANGUAGE sql STABLE
-    RETURN (COALESCE(NULLIF(current_setting('pgjobs.look_cost'::text, true), ''::text), '0'::text))::bigint;
+    RETURN CASE WHEN ((NULLIF(split_part(current_setting('pgjobs.look_cost'::text, true), '/'::text, 2), ''::text))::bigint > clock) THEN (split_part(current_setting('pgjobs.look_cost'::text, true), '/'::text, 1))::bigint ELSE (0)::bigint END;
 
-COMMENT ON FUNCTION pgjobs.look_cost() IS 'Milliseconds the last look at lane heads took in this session. Example: select pgjobs.look_cost()';
+COMMENT ON FUNCTION pgjobs.look_cost(clock bigint) IS 'Milliseconds of the dearest recent look at lane heads in this session. Example: select pgjobs.look_cost(pgjobs.clock_ms())';
 
 CREATE FUNCTION pgjobs.lost_or_unknown(task_id bigint) RETURNS text
     LANGUAGE sql STABLE
@@ -4460,12 +4456,6 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.metrics() IS 'The numbers of every job. Example: select domain, queue, job_type, quantity from pgjobs.metrics() where measure = ''backlog''';
-
-CREATE FUNCTION pgjobs.micros(moment timestamp with time zone) RETURNS bigint
-    LANGUAGE sql STABLE
-    RETURN ((date_part('epoch'::text, moment) * (1000000)::double precision))::bigint;
-
-COMMENT ON FUNCTION pgjobs.micros(moment timestamp with time zone) IS 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.moment(micros bigint) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE
@@ -4873,9 +4863,20 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) IS 'Numbers of a room''s newest tasks. Example: select * from pgjobs.newest_tasks(''lab-7'', array[1], 1000, 50)';
 
+CREATE FUNCTION pgjobs.next_look(clock bigint) RETURNS bigint
+    LANGUAGE sql STABLE
+    RETURN (clock + GREATEST((1000)::bigint, LEAST((20 * pgjobs.look_cost(clock)), (10000)::bigint)));
+
+COMMENT ON FUNCTION pgjobs.next_look(clock bigint) IS 'When lanes are looked at again from the bottom. Example: select pgjobs.next_look(pgjobs.clock_ms())';
+
+CREATE FUNCTION pgjobs.note_look(since bigint) RETURNS text
+    LANGUAGE sql
+    RETURN CASE WHEN ((pgjobs.clock_ms() - since) >= pgjobs.look_cost(since)) THEN set_config('pgjobs.look_cost'::text, (((pgjobs.clock_ms() - since) || '/'::text) || (since + 10000)), false) ELSE NULL::text END;
+
+COMMENT ON FUNCTION pgjobs.note_look(since bigint) IS 'Remembers what a look at lane heads cost. Example: select pgjobs.note_look(pgjobs.clock_ms())';
+
 CREATE FUNCTION pgjobs.note_retries() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   insert into pgjobs.uncounted (job_id, measure, at, task_ids)
@@ -5062,7 +5063,6 @@ COMMENT ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) IS 'Make
 
 CREATE FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer DEFAULT 500) RETURNS integer
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
 declare
@@ -5364,6 +5364,51 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) IS 'Places in line of a page of tasks. Example: select * from pgjobs.queue_positions(array[41, 42])';
 
+CREATE FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[])
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+  v_expires bigint := pgjobs.next_look(ranked_heads.clock);
+begin
+  return query
+  with looked as materialized (
+    select
+      l.job_id, l.priority, h.due_at, h.task_id, l.lane,
+      array[pgjobs.micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires)] as floor,
+      case
+        when l.floor is null
+          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, ranked_heads.now)), v_expires, coalesce(h.task_id, 0))
+        when h.task_id <> l.floor[2]
+          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
+      end
+    from (
+      select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, ranked_heads.trusted) as floor
+      from (
+        select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
+        from pgjobs.lanes as a
+        where a.job_id = any (ranked_heads.job_ids)
+      ) as d
+      offset 0
+    ) as l
+    left join lateral (
+      select r.due_at, r.task_id
+      from pgjobs.ready as r
+      where r.job_id = l.job_id and r.priority = l.priority
+        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
+      order by r.due_at, r.task_id
+      limit 1
+    ) as h on true
+  )
+  select k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor
+  from looked as k
+  where k.due_at is not null
+  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) IS 'Heads of many lanes, best first. Example: see pgjobs.lane_heads, which calls it';
+
 CREATE FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer DEFAULT NULL::integer, by_job boolean DEFAULT true) RETURNS TABLE(job_id integer, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -5602,7 +5647,6 @@ COMMENT ON FUNCTION pgjobs.refuse_generic_change() IS 'Trigger: refuses changes 
 
 CREATE FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) RETURNS void
     LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_status text := (select t.status from pgjobs.task as t where t.id = refuse_step.task_id);
@@ -5616,6 +5660,20 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) IS 'Raises why a step is not allowed. Example: select pgjobs.refuse_step(42, ''ignore'', ''pending and failed'')';
+
+CREATE FUNCTION pgjobs.refuse_strangers() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if current_setting('search_path') <> 'pg_catalog, pgjobs, pg_temp' then
+    perform pgjobs.refuse('direct-change', format('%s on %s is refused (%s)', tg_op, tg_table_name, tg_name),
+      'Rows are changed by verbs only, and some never.', 'select * from pgjobs.help()');
+  end if;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.refuse_strangers() IS 'Trigger: refuses statements that no verb makes. Example: delete from pgjobs.tasks';
 
 CREATE FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, worker_id uuid DEFAULT NULL::uuid, create_worker boolean DEFAULT false, max_attempts integer DEFAULT NULL::integer, backoff_base interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, jitter_share real DEFAULT NULL::real, jitter_cap interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, events text DEFAULT NULL::text, retain_completed interval DEFAULT NULL::interval, retain_failed interval DEFAULT NULL::interval, replace_schema boolean DEFAULT false, keep boolean DEFAULT NULL::boolean, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(job_id integer, registered text, linked_worker_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6614,7 +6672,6 @@ COMMENT ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, 
 
 CREATE FUNCTION pgjobs.snapshot_targets() RETURNS trigger
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
   -- Most queues have no target, and this look costs less than touching the rows.
@@ -6920,8 +6977,10 @@ declare
   v_room text := coalesce(submit_tasks.room, v_job.room);
   v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
+  v_is_due boolean := coalesce(v_run_at <= v_now, true);
   v_ids bigint[];
   v_new boolean[];
+  v_entered bigint[];
 begin
   perform pgjobs.check_submission(
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
@@ -6931,7 +6990,6 @@ begin
     select k.ids, k.are_new into v_ids, v_new
     from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
   end if;
-  return query
   with new_tasks as (
     insert into pgjobs.tasks (
       id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key
@@ -6944,24 +7002,23 @@ begin
     from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
     where v_new is null or v_new[i.place]
     returning id
-  ), due as (
-    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
-    select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, v_run_at < v_now is true
-    from new_tasks as n
-    where v_run_at is null or v_run_at <= v_now
-  ), later as (
-    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
-    select n.id, v_run_at, v_job.id, submit_tasks.priority from new_tasks as n where v_run_at > v_now
   )
-  select n.id, true from new_tasks as n where v_ids is null
-  union all
-  select k.id, k.is_new from unnest(v_ids, v_new) as k (id, is_new);
-  if v_run_at is null or v_run_at <= v_now then
+  select array_agg(n.id) into v_entered from new_tasks as n;
+  if v_is_due then
+    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+    select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, coalesce(v_run_at < v_now, false)
+    from unnest(v_entered) as n (id);
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
-  elsif v_run_at < v_now + interval '1 minute' then
+  else
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
+    select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);
     -- An idle worker sleeps until what was due next when it looked.
-    perform pgjobs.wake(v_job.id, 1);
+    if v_run_at < v_now + interval '1 minute' then
+      perform pgjobs.wake(v_job.id, 1);
+    end if;
   end if;
+  return query
+  select k.id, coalesce(k.is_new, true) from unnest(coalesce(v_ids, v_entered), v_new) as k (id, is_new);
 end
 $$;
 
@@ -7286,7 +7343,6 @@ COMMENT ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch int
 
 CREATE FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) RETURNS TABLE(job_id integer, attempt smallint)
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
 begin
@@ -7312,7 +7368,6 @@ COMMENT ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) IS 'Tak
 
 CREATE FUNCTION pgjobs.take_pending(task_id bigint) RETURNS TABLE(job_id integer, priority smallint, attempt smallint)
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 #variable_conflict use_column
 begin
@@ -7951,7 +8006,6 @@ COMMENT ON FUNCTION pgjobs.waiting() IS 'The first ten due tasks of every lane. 
 
 CREATE FUNCTION pgjobs.wake(job_id integer, quantity bigint) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_clock bigint := pgjobs.clock_ms();
@@ -8851,10 +8905,13 @@ CREATE TABLE pgjobs.outcomes_default (
     error_kind text,
     reason text,
     actor text,
-    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
-    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
-    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
-    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+    CONSTRAINT outcomes_are_whole CHECK (
+CASE status
+    WHEN 'completed'::text THEN ((error IS NULL) AND (token IS NOT NULL))
+    WHEN 'failed'::text THEN ((error IS NOT NULL) AND (token IS NOT NULL) AND (result IS NULL))
+    WHEN 'cancelled'::text THEN ((error IS NULL) AND (result IS NULL))
+    ELSE false
+END)
 );
 
 COMMENT ON TABLE pgjobs.outcomes_default IS 'Part of outcomes: what no other part is for.';
@@ -8905,10 +8962,13 @@ CREATE TABLE pgjobs.outcomes_from_0 (
     error_kind text,
     reason text,
     actor text,
-    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
-    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
-    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
-    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+    CONSTRAINT outcomes_are_whole CHECK (
+CASE status
+    WHEN 'completed'::text THEN ((error IS NULL) AND (token IS NOT NULL))
+    WHEN 'failed'::text THEN ((error IS NOT NULL) AND (token IS NOT NULL) AND (result IS NULL))
+    WHEN 'cancelled'::text THEN ((error IS NULL) AND (result IS NULL))
+    ELSE false
+END)
 );
 
 COMMENT ON TABLE pgjobs.outcomes_from_0 IS 'Part of outcomes: numbers up to 249999.';
@@ -8959,10 +9019,13 @@ CREATE TABLE pgjobs.outcomes_from_250000 (
     error_kind text,
     reason text,
     actor text,
-    CONSTRAINT endings_by_workers_carry_the_token CHECK (((status = 'cancelled'::text) OR (token IS NOT NULL))),
-    CONSTRAINT failures_name_their_error CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
-    CONSTRAINT only_completed_tasks_have_results CHECK (((status = 'completed'::text) OR (result IS NULL))),
-    CONSTRAINT statuses_are_final CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))
+    CONSTRAINT outcomes_are_whole CHECK (
+CASE status
+    WHEN 'completed'::text THEN ((error IS NULL) AND (token IS NOT NULL))
+    WHEN 'failed'::text THEN ((error IS NOT NULL) AND (token IS NOT NULL) AND (result IS NULL))
+    WHEN 'cancelled'::text THEN ((error IS NULL) AND (result IS NULL))
+    ELSE false
+END)
 );
 
 COMMENT ON TABLE pgjobs.outcomes_from_250000 IS 'Part of outcomes: numbers from 250000 up to 499999.';
@@ -10003,35 +10066,35 @@ CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.scheduled FOR EACH
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.tasks FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.attempts FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.attempts FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_default FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_default FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_from_0 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_from_0 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_from_250000 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.events_from_250000 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.idempotency_keys FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.idempotency_keys FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ignored FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ignored FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.leases FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.leases FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_default FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_default FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_from_0 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_from_0 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_from_250000 FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.outcomes_from_250000 FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ready FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ready FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.scheduled FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.scheduled FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
-CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.tasks FOR EACH STATEMENT WHEN ((current_setting('search_path'::text) <> 'pg_catalog, pgjobs, pg_temp'::text)) EXECUTE FUNCTION pgjobs.refuse_direct_change();
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.tasks FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
 CREATE TRIGGER outcomes_never_change BEFORE UPDATE ON pgjobs.outcomes FOR EACH ROW EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
@@ -10365,6 +10428,10 @@ REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.micros(moment timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.forget_read(key text) FROM PUBLIC;
@@ -10601,7 +10668,7 @@ GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_wo
 GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.lock_read(key text, lifetime interval) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.look_cost() FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.look_cost(clock bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.lost_or_unknown(task_id bigint) FROM PUBLIC;
 
@@ -10617,8 +10684,6 @@ GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_api;
-
-REVOKE ALL ON FUNCTION pgjobs.micros(moment timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.moment(micros bigint) FROM PUBLIC;
 
@@ -10637,6 +10702,10 @@ REVOKE ALL ON FUNCTION pgjobs.newest_owned(owner text, project text, room text, 
 REVOKE ALL ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.next_look(clock bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.note_look(since bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
 
@@ -10681,6 +10750,8 @@ REVOKE ALL ON FUNCTION pgjobs.queue_position(task_id bigint, job_id integer, pri
 
 REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) FROM PUBLIC;
@@ -10706,6 +10777,8 @@ REVOKE ALL ON FUNCTION pgjobs.refuse_direct_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.refuse_generic_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.refuse_strangers() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_worker;
