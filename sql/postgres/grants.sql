@@ -34,7 +34,7 @@ to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Submitting.
 grant execute on function
-  pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.create_generic_jobs, pgjobs.cancel_task
+  pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.create_generic_jobs, pgjobs.cancel_task, pgjobs.cancel_tasks
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Working.
@@ -47,7 +47,8 @@ to pgjobs_worker, pgjobs_api;
 
 -- Operating.
 grant execute on function
-  pgjobs.retry_task, pgjobs.ignore_task, pgjobs.unignore_task, pgjobs.archive_job, pgjobs.unarchive_job,
+  pgjobs.retry_task, pgjobs.retry_tasks, pgjobs.ignore_task, pgjobs.ignore_tasks, pgjobs.unignore_task, pgjobs.unignore_tasks,
+  pgjobs.archive_job, pgjobs.unarchive_job,
   pgjobs.pause_job, pgjobs.resume_job, pgjobs.retire_job, pgjobs.prune_tasks, pgjobs.check
 to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.retire_worker, pgjobs.set_error_policy, pgjobs.sweep to pgjobs_operator;

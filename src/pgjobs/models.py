@@ -197,6 +197,16 @@ class Acknowledged(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Stepped(Record):
+    """One task of an operator's step: its status now, and a SQLSTATE if it was left as it is."""
+
+    task_id: int | None
+    """None for a public id that this queue never gave out."""
+    status: Status | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Started(Record):
     """One item of a start: its status now, and whether its worker should stop."""
 

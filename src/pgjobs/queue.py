@@ -33,10 +33,12 @@ from pgjobs.queue_providers import ProviderVerbs
 from pgjobs.queue_registry import RegistryVerbs
 from pgjobs.queue_rest import RestVerbs
 from pgjobs.queue_sessions import SessionVerbs
+from pgjobs.queue_steps import StepVerbs
 
 
 class Queue(
     RegistryVerbs,
+    StepVerbs,
     LeaseVerbs,
     GenericVerbs,
     RestVerbs,
@@ -119,27 +121,6 @@ class Queue(
         keys = None if idempotency_key is None else [idempotency_key]
         payload = {} if payload is None else payload
         return (await self.submit_tasks(job, [payload], idempotency_keys=keys, **options))[0]
-
-    async def cancel_task(
-        self, task_id: int, *, reason: str | None = None, force: bool | None = None, actor: str | None = None
-    ) -> Task:
-        rows = await self.driver.call("cancel_task", task_id=task_id, reason=reason, force=force, actor=actor)
-        return Task.of(rows[0])
-
-    async def retry_task(self, task_id: int, *, actor: str | None = None, reason: str | None = None) -> Task:
-        return Task.of((await self.driver.call("retry_task", task_id=task_id, actor=actor, reason=reason))[0])
-
-    async def ignore_task(self, task_id: int, *, actor: str | None = None, reason: str | None = None) -> Task:
-        return Task.of(
-            (await self.driver.call("ignore_task", task_id=task_id, actor=actor, reason=reason))[0]
-        )
-
-    async def unignore_task(
-        self, task_id: int, *, actor: str | None = None, reason: str | None = None
-    ) -> Task:
-        return Task.of(
-            (await self.driver.call("unignore_task", task_id=task_id, actor=actor, reason=reason))[0]
-        )
 
     async def get_task(self, task_id: int | None = None, *, task_uuid: UUID | None = None) -> TaskDocument:
         return TaskDocument.of((await self.driver.call("get_task", task_id=task_id, task_uuid=task_uuid))[0])

@@ -8,7 +8,6 @@ from datetime import datetime
 from uuid import UUID
 
 from pgjobs.drivers import Driver
-from pgjobs.errors import Conflict, NotFound
 from pgjobs.models import Json, Record
 from pgjobs.queue_rest import Counted
 
@@ -151,24 +150,11 @@ class ConsoleVerbs:
         reason: str | None = None,
         dry_run: bool = False,
     ) -> ActedOn:
-        """Retry, cancel or ignore many tasks, each by itself: one that has moved on holds up no other."""
-        if dry_run:
-            tasks = [await self._inspected(task_uuid) for task_uuid in task_uuids]
-            allowing = sum(task is not None and verb in task.document["allows"] for task in tasks)
-            return ActedOn(allowing, len(tasks) - allowing)
-        outcomes = [await self._act(verb, task_uuid, actor, reason) for task_uuid in task_uuids]
-        return ActedOn(sum(outcomes), len(outcomes) - sum(outcomes))
-
-    async def _inspected(self, task_uuid: UUID) -> InspectedTask | None:
-        try:
-            return await self.inspect_task(task_uuid)
-        except NotFound:
-            return None
-
-    async def _act(self, verb: str, task_uuid: UUID, actor: str | None, reason: str | None) -> bool:
-        try:
-            [task] = await self.driver.call("get_task", task_uuid=task_uuid)
-            await self.driver.call(f"{verb}_task", task_id=task["id"], actor=actor, reason=reason)
-        except (Conflict, NotFound):
-            return False
-        return True
+        """Retry, cancel or ignore many tasks in one call: one that has moved on holds up no other."""
+        if not task_uuids:
+            return ActedOn(0, 0)
+        rows = await self.driver.call(
+            f"{verb}_tasks", task_uuids=task_uuids, actor=actor, reason=reason, dry_run=dry_run
+        )
+        refused = sum(row["problem"] is not None for row in rows)
+        return ActedOn(len(rows) - refused, refused)

@@ -261,3 +261,16 @@ async def test_top_fits_a_screen_of_120_columns(queue, database_url):
     assert "archived" in done.stdout
     # Room for millions: the numbers here are short.
     assert max(len(line) for line in done.stdout.splitlines()) <= 110
+
+
+async def test_a_refusal_shows_no_empty_lines(psql):
+    for arguments, shown in {
+        "'task-not-found', 'No task'": (None, None),
+        "'task-not-found', 'No task', 'gone'": ("gone", None),
+        "'task-not-found', 'No task', null, 'look'": (None, "look"),
+        "'task-not-found', 'No task', 'gone', 'look'": ("gone", "look"),
+    }.items():
+        with pytest.raises(asyncpg.PostgresError) as refusal:
+            await psql.execute(f"select pgjobs.refuse({arguments})")
+        assert refusal.value.sqlstate == "PJ002"
+        assert (refusal.value.detail, refusal.value.hint) == shown

@@ -9,18 +9,18 @@ declare
   v_now timestamptz := pgjobs.now();
   v_task bigint := pgjobs.find_cleanup(retry_cleanup.run_id);
 begin
-  perform from pgjobs.take_outcome(v_task, array['failed', 'cancelled']);
+  perform from pgjobs.take_outcomes(array[v_task], array['failed', 'cancelled']);
   if not found then
     delete from pgjobs.ignored as i where i.task_id = v_task;
   end if;
   if not found then
-    perform from pgjobs.take_pending(v_task);
+    perform from pgjobs.take_pending(array[v_task]);
   end if;
   if not found then
     perform pgjobs.refuse_cleanup_step(v_task, 'retry', 'queued, retrying, blocked, ignored and abandoned');
   end if;
-  perform pgjobs.enter_lane(v_task, v_now);
-  perform pgjobs.record_action(v_task, 'retried', 'pending', retry_cleanup.actor, retry_cleanup.reason, v_now);
+  perform pgjobs.enter_lanes(array[v_task], v_now);
+  perform pgjobs.record_actions(array[v_task], 'retried', 'pending', retry_cleanup.actor, retry_cleanup.reason, v_now);
   return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
 end
 $$;

@@ -11,21 +11,12 @@ set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-declare
-  v_now timestamptz := pgjobs.now();
 begin
-  perform from pgjobs.take_outcome(retry_task.task_id, array['failed', 'cancelled']);
-  if not found then
-    delete from pgjobs.ignored as i where i.task_id = retry_task.task_id;
-  end if;
-  if not found then
-    delete from pgjobs.scheduled as s where s.task_id = retry_task.task_id;
-  end if;
-  if not found then
+  perform from pgjobs.retry_tasks(array[retry_task.task_id], actor => retry_task.actor, reason => retry_task.reason) as a
+  where a.problem is not null;
+  if found then
     perform pgjobs.refuse_step(retry_task.task_id, 'retry', 'failed, cancelled, ignored and scheduled');
   end if;
-  perform pgjobs.enter_lane(retry_task.task_id, v_now);
-  perform pgjobs.record_action(retry_task.task_id, 'retried', 'pending', retry_task.actor, retry_task.reason, v_now);
   return query select t.* from pgjobs.task as t where t.id = retry_task.task_id;
 end
 $$;

@@ -10,15 +10,12 @@ set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
-declare
-  v_now timestamptz := pgjobs.now();
 begin
-  delete from pgjobs.ignored as i where i.task_id = unignore_task.task_id;
-  if not found then
+  perform from pgjobs.unignore_tasks(array[unignore_task.task_id], actor => unignore_task.actor, reason => unignore_task.reason) as a
+  where a.problem is not null;
+  if found then
     perform pgjobs.refuse_step(unignore_task.task_id, 'unignore', 'ignored');
   end if;
-  perform pgjobs.enter_lane(unignore_task.task_id, v_now);
-  perform pgjobs.record_action(unignore_task.task_id, 'unignored', 'pending', unignore_task.actor, unignore_task.reason, v_now);
   return query select t.* from pgjobs.task as t where t.id = unignore_task.task_id;
 end
 $$;

@@ -1,42 +1,98 @@
--- Takes a pending task out of its lane or the schedule; no row when it is not pending.
+-- The tasks an operator names, in that order; null stands for a public id that this
+-- queue never gave out.
+create function pgjobs.named_tasks(task_ids bigint[], task_uuids uuid[])
+returns bigint[]
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if num_nulls(named_tasks.task_ids, named_tasks.task_uuids) <> 1
+    or coalesce(cardinality(named_tasks.task_ids), cardinality(named_tasks.task_uuids)) > 1000
+  then
+    perform pgjobs.refuse('validation-error', 'Name at most 1000 tasks, by number or by public id');
+  end if;
+  return coalesce(named_tasks.task_ids, array(
+    select pgjobs.task_id(u.task_uuid) from unnest(named_tasks.task_uuids) with ordinality as u (task_uuid, place) order by u.place
+  ));
+end
+$$;
+
+comment on function pgjobs.named_tasks is
+  'The tasks an operator names. Example: select pgjobs.named_tasks(array[41, 42], null)';
+
+-- In order of number and each once: whoever takes several takes them in this order.
+create function pgjobs.in_order(task_ids bigint[])
+returns bigint[]
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return array(select distinct i.id from unnest(in_order.task_ids) as i (id) where i.id is not null order by i.id);
+end
+$$;
+
+comment on function pgjobs.in_order is 'Tasks in order of number. Example: select pgjobs.in_order(array[2, 1, 2])';
+
+create function pgjobs.without(task_ids bigint[], done bigint[])
+returns bigint[]
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return array(select i.id from unnest(without.task_ids) as i (id) where i.id <> all (coalesce(without.done, '{}')) order by i.id);
+end
+$$;
+
+comment on function pgjobs.without is 'Tasks that are still to do. Example: select pgjobs.without(array[1, 2], array[1])';
+
+-- Takes pending tasks out of their lanes or the schedule; no row for one that is not pending.
 --
--- A task may be promoted between the two looks, so they are repeated. A claim
--- in flight makes the delete wait and then find nothing.
-create function pgjobs.take_pending(task_id bigint)
-returns table (job_id integer, priority smallint, attempt smallint)
+-- A task may be promoted between the looks, so they are repeated. A claim in
+-- flight makes the delete wait and then find nothing.
+create function pgjobs.take_pending(task_ids bigint[])
+returns table (task_id bigint, job_id integer, priority smallint, attempt smallint)
 language plpgsql volatile
 as $$
 #variable_conflict use_column
+declare
+  v_found bigint;
+  v_total bigint := 0;
 begin
   for v_try in 1..3 loop
     return query
     delete from pgjobs.ready as r
     using pgjobs.tasks as t
-    where t.id = take_pending.task_id
+    where t.id = any (take_pending.task_ids)
       and r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
-    returning r.job_id, r.priority, r.attempt;
-    exit when found;
+    returning r.task_id, r.job_id, r.priority, r.attempt;
+    get diagnostics v_found = row_count;
+    v_total := v_total + v_found;
+    exit when v_total = cardinality(take_pending.task_ids);
     return query
     delete from pgjobs.ready as r
-    where r.task_id = take_pending.task_id and r.is_again
-    returning r.job_id, r.priority, r.attempt;
-    exit when found;
+    where r.task_id = any (take_pending.task_ids) and r.is_again
+    returning r.task_id, r.job_id, r.priority, r.attempt;
+    get diagnostics v_found = row_count;
+    v_total := v_total + v_found;
+    exit when v_total = cardinality(take_pending.task_ids);
     return query
     delete from pgjobs.scheduled as s
-    where s.task_id = take_pending.task_id
-    returning s.job_id, s.priority, s.attempt;
-    exit when found;
+    where s.task_id = any (take_pending.task_ids)
+    returning s.task_id, s.job_id, s.priority, s.attempt;
+    get diagnostics v_found = row_count;
+    v_total := v_total + v_found;
+    exit when v_total = cardinality(take_pending.task_ids);
   end loop;
 end
 $$;
 
 comment on function pgjobs.take_pending is
-  'Takes a pending task out of line. Example: see pgjobs.cancel_task, which gives it a new home';
+  'Takes pending tasks out of line. Example: see pgjobs.cancel_tasks, which gives them a new home';
 
--- Takes an ended task's outcome away and keeps it in the attempt history; no
--- row when the task has none of these statuses.
-create function pgjobs.take_outcome(task_id bigint, statuses text[])
-returns table (job_id integer, attempt smallint)
+-- Takes the outcomes of ended tasks away and keeps them in the attempt history; no
+-- row for a task that has none of these statuses.
+create function pgjobs.take_outcomes(task_ids bigint[], statuses text[])
+returns table (task_id bigint, job_id integer, attempt smallint)
 language plpgsql volatile
 as $$
 #variable_conflict use_column
@@ -44,7 +100,9 @@ begin
   return query
   with gone as (
     delete from pgjobs.outcomes as o
-    where o.task_id = take_outcome.task_id and o.status = any (take_outcome.statuses)
+    where o.task_id = any (take_outcomes.task_ids) and o.status = any (take_outcomes.statuses)
+      -- The range lets the partitions of other tasks be passed by.
+      and o.task_id between take_outcomes.task_ids[1] and take_outcomes.task_ids[cardinality(take_outcomes.task_ids)]
     returning o.*
   ), kept as (
     insert into pgjobs.attempts (
@@ -55,32 +113,138 @@ begin
       g.error, g.error_kind, g.reason
     from gone as g
   )
-  select g.job_id, g.attempt from gone as g;
+  select g.task_id, g.job_id, g.attempt from gone as g;
 end
 $$;
 
-comment on function pgjobs.take_outcome is
-  'Takes an outcome away, into the attempt history. Example: see pgjobs.retry_task, which starts the task over';
+comment on function pgjobs.take_outcomes is
+  'Takes outcomes away, into the attempt history. Example: see pgjobs.retry_tasks, which starts tasks over';
 
--- Puts a task in line from scratch: due now, no attempts used.
-create function pgjobs.enter_lane(task_id bigint, now timestamptz)
+-- Puts tasks in line from scratch: due now, no attempts used.
+create function pgjobs.enter_lanes(task_ids bigint[], now timestamptz)
 returns void
 language plpgsql volatile
 as $$
+#variable_conflict use_column
 declare
-  v_job integer;
+  v_entered record;
 begin
-  insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
-  select t.job_id, t.priority, enter_lane.now, t.id, true
-  from pgjobs.tasks as t
-  where t.id = enter_lane.task_id
-  returning job_id into v_job;
-  perform pgjobs.wake(v_job, 1);
+  for v_entered in
+    with entered as (
+      insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+      select t.job_id, t.priority, enter_lanes.now, t.id, true
+      from pgjobs.tasks as t
+      where t.id = any (enter_lanes.task_ids)
+      returning job_id
+    )
+    select e.job_id, count(*) as quantity from entered as e group by e.job_id
+  loop
+    perform pgjobs.wake(v_entered.job_id, v_entered.quantity);
+  end loop;
 end
 $$;
 
-comment on function pgjobs.enter_lane is
-  'Puts a task in line. Example: see pgjobs.unignore_task, which found it ignored';
+comment on function pgjobs.enter_lanes is
+  'Puts tasks in line. Example: see pgjobs.unignore_tasks, which found them ignored';
+
+-- Cancels what holders have in hand, whatever they think of it.
+create function pgjobs.end_leases(task_ids bigint[], reason text, actor text, now timestamptz)
+returns bigint[]
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_ended bigint[];
+begin
+  with gone as (
+    delete from pgjobs.leases as l where l.task_id = any (end_leases.task_ids) returning l.*
+  ), ended as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason, actor
+    )
+    select
+      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, end_leases.now,
+      coalesce(end_leases.reason, g.cancel_reason), end_leases.actor
+    from gone as g
+    returning task_id
+  )
+  select array_agg(e.task_id) into v_ended from ended as e;
+  return v_ended;
+end
+$$;
+
+comment on function pgjobs.end_leases is
+  'Cancels what holders have in hand. Example: see pgjobs.cancel_tasks, which is told to force it';
+
+create function pgjobs.ask_to_stop(task_ids bigint[], reason text, now timestamptz)
+returns bigint[]
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_asked bigint[];
+begin
+  with asked as (
+    update pgjobs.leases as l
+    set
+      cancel_requested_at = coalesce(l.cancel_requested_at, ask_to_stop.now),
+      cancel_reason = coalesce(ask_to_stop.reason, l.cancel_reason)
+    where l.task_id = any (ask_to_stop.task_ids)
+    returning l.task_id
+  )
+  select array_agg(a.task_id) into v_asked from asked as a;
+  return v_asked;
+end
+$$;
+
+comment on function pgjobs.ask_to_stop is
+  'Asks the holders of tasks to stop. Example: see pgjobs.cancel_tasks, which ends what nobody holds';
+
+-- How a step went for each of the named tasks, in that order.
+create function pgjobs.answered_step(task_ids bigint[], done bigint[])
+returns table (task_id bigint, status text, problem text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return query
+  select
+    i.id, t.status,
+    case
+      when t.id is null then 'PJ002'
+      when i.id <> all (coalesce(answered_step.done, '{}')) then 'PJ006'
+    end
+  from unnest(answered_step.task_ids) with ordinality as i (id, place)
+  left join pgjobs.task as t on t.id = i.id
+  order by i.place;
+end
+$$;
+
+comment on function pgjobs.answered_step is
+  'How a step went for each task. Example: select * from pgjobs.answered_step(array[41, 42], array[42])';
+
+-- How it would go.
+create function pgjobs.judged_step(task_ids bigint[], step text)
+returns table (task_id bigint, status text, problem text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return query
+  select
+    i.id, t.status,
+    case
+      when t.id is null then 'PJ002'
+      when judged_step.step <> all (pgjobs.allowed_steps(t.status, t.phase)) then 'PJ006'
+    end
+  from unnest(judged_step.task_ids) with ordinality as i (id, place)
+  left join pgjobs.task as t on t.id = i.id
+  order by i.place;
+end
+$$;
+
+comment on function pgjobs.judged_step is
+  'How a step would go for each task. Example: select * from pgjobs.judged_step(array[41, 42], ''retry'')';
 
 -- Refuses a step that the task's present status does not allow.
 create function pgjobs.refuse_step(task_id bigint, step text, allowed text)
@@ -101,17 +265,23 @@ $$;
 comment on function pgjobs.refuse_step is
   'Raises why a step is not allowed. Example: select pgjobs.refuse_step(42, ''ignore'', ''pending and failed'')';
 
--- Records what an operator did to a task.
-create function pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamptz)
+-- Records what an operator did to tasks.
+create function pgjobs.record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamptz)
 returns void
-language sql volatile
-begin atomic
-  insert into pgjobs.events (at, kind, task_id, job_id, room, status, actor, message)
-  select now, record_action.kind, t.id, t.job_id, t.room, record_action.status, record_action.actor,
-    left(pgjobs.redact(record_action.message), 500)
-  from pgjobs.tasks as t
-  where t.id = record_action.task_id;
-end;
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if cardinality(record_actions.task_ids) > 0 then
+    insert into pgjobs.events (at, kind, task_id, job_id, room, status, actor, message)
+    select record_actions.now, record_actions.kind, t.id, t.job_id, t.room, record_actions.status, record_actions.actor,
+      left(pgjobs.redact(record_actions.message), 500)
+    from pgjobs.tasks as t
+    where t.id = any (record_actions.task_ids)
+    order by t.id;
+  end if;
+end
+$$;
 
-comment on function pgjobs.record_action is
-  'Records what an operator did. Example: see pgjobs.retry_task, which calls it';
+comment on function pgjobs.record_actions is
+  'Records what an operator did. Example: see pgjobs.retry_tasks, which calls it';

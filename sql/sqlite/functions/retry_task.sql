@@ -2,18 +2,11 @@
 --
 -- Starts a task over: due now, no attempts used, its history kept. For tasks
 -- that failed, were cancelled or ignored, or wait for a later time.
+select json_array(:task_id) as v_one;
+-- call retry_tasks(task_ids => :v_one, actor => :actor, reason => :reason) into v_outcome
 select
   'retry' as v_step,
   'failed, cancelled, ignored and scheduled' as v_allowed,
-  (
-    select t.status in ('failed', 'cancelled', 'ignored') or (t.status = 'pending' and not t.is_ready)
-    from tasks as t
-    where t.id = :task_id
-  ) as v_is_allowed,
-  'retried' as v_kind,
-  'pending' as v_status;
+  json_extract(:v_outcome, '$[0].problem') is null as v_is_allowed;
 -- include refuse_step
--- include keep_outcome
--- include enter_lane
--- include record_action
 select v.* from task as v where v.id = :task_id;

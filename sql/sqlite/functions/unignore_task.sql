@@ -1,13 +1,11 @@
 -- unignore_task(task_id bigint, actor text = null, reason text = null)
 --
 -- Puts an ignored task back in line: due now, no attempts used.
+select json_array(:task_id) as v_one;
+-- call unignore_tasks(task_ids => :v_one, actor => :actor, reason => :reason) into v_outcome
 select
   'unignore' as v_step,
   'ignored' as v_allowed,
-  (select t.status = 'ignored' from tasks as t where t.id = :task_id) as v_is_allowed,
-  'unignored' as v_kind,
-  'pending' as v_status;
+  json_extract(:v_outcome, '$[0].problem') is null as v_is_allowed;
 -- include refuse_step
--- include enter_lane
--- include record_action
 select v.* from task as v where v.id = :task_id;

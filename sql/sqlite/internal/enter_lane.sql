@@ -1,4 +1,4 @@
--- Puts :task_id in line from scratch: due now, no attempts used.
+-- Puts :v_changing in line from scratch: due now, no attempts used.
 update tasks
 set
   status = 'pending',
@@ -15,4 +15,4 @@ set
   error_kind = null,
   reason = null,
   actor = null
-where tasks.id = :task_id;
+where tasks.id in (select c.value from json_each(:v_changing) as c);

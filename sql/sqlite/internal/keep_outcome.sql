@@ -1,4 +1,4 @@
--- Keeps the outcome of :task_id in the attempt history, from where it can be undone.
+-- Keeps the outcomes of :v_changing in the attempt history, from where they can be undone.
 insert into attempts (
   task_id, attempt, status, token, worker_id, holder, claimed_at, started_at, ended_at, error, error_kind, reason
 )
@@ -6,4 +6,5 @@ select
   t.id, t.attempt, t.status, t.token, t.worker_id, t.holder, t.claimed_at, t.started_at, t.ended_at,
   t.error, t.error_kind, t.reason
 from tasks as t
-where t.id = :task_id and t.status in ('failed', 'cancelled');
+where t.id in (select c.value from json_each(:v_changing) as c) and t.status in ('failed', 'cancelled')
+order by t.id;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -24,19 +24,19 @@ from pgjobs.cli.choosing import (
 from pgjobs.cli.database import Url, operator, with_queue
 from pgjobs.cli.exits import REFUSED, code_of, sentence
 from pgjobs.cli.output import AsJson, print_document, print_table, progress, say
-from pgjobs.errors import Conflict, NotFound
+from pgjobs.errors import Conflict, InvalidTransition, NotFound, TaskNotFound
 
 if TYPE_CHECKING:
-    from pgjobs.models import Task
+    from pgjobs.models import Stepped, Task
     from pgjobs.queue import Queue
 
-Act: TypeAlias = "Callable[[Queue, int], Awaitable[Task]]"
+Act: TypeAlias = "Callable[[Queue, list[int]], Awaitable[list[Stepped]]]"
 
 Reason: TypeAlias = Annotated[str | None, typer.Option("--reason", help="Why, for the audit trail.")]
 DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only list what would be done.")]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
-_AT_ONCE = 8
+_PAGE = 500
 Problems: TypeAlias = "list[Conflict | NotFound]"
 
 
@@ -114,24 +114,28 @@ class Run:
             confirm(f"{self.verb} {_quantity(chosen)}?")
 
     async def _act_on_all(self, queue: Queue) -> tuple[list[Task], Problems]:
-        """Each task by itself: one that has moved on meanwhile must not hold up the others."""
+        """A page at a time: one that has moved on meanwhile does not hold up the others."""
         done: list[Task] = []
         problems: Problems = []
-        waiting = iter(self.choice.chosen)
-        with progress(self.verb, len(self.choice.chosen)) as bar:
-
-            async def work() -> None:
-                for task in waiting:
-                    try:
-                        done.append(await self.act(queue, task.id))
-                    except (Conflict, NotFound) as problem:
-                        problems.append(problem)
+        chosen = self.choice.chosen
+        with progress(self.verb, len(chosen)) as bar:
+            for start in range(0, len(chosen), _PAGE):
+                page = chosen[start : start + _PAGE]
+                for task, answer in zip(page, await self.act(queue, [task.id for task in page]), strict=True):
+                    if answer.problem is None:
+                        done.append(replace(task, status=answer.status or task.status))
+                    else:
+                        problems.append(self._problem(answer))
                     bar.advance()
-
-            from asyncio import gather
-
-            await gather(*(work() for _ in range(_AT_ONCE)))
         return done, problems
+
+    def _problem(self, answer: Stepped) -> Conflict | NotFound:
+        if answer.status is None:
+            return TaskNotFound(f"Task {answer.task_id} does not exist")
+        return InvalidTransition(
+            f"Cannot {self.verb.lower()} a task that is {answer.status}",
+            detail=f"Task {answer.task_id} is {answer.status}.",
+        )
 
     async def _print_json(self, queue: Queue, done: list[Task]) -> None:
         from pgjobs.cli.answers import shown, shown_page
@@ -175,8 +179,8 @@ def retry(
         status is not None,
     )
 
-    async def act(queue: Queue, task_id: int) -> Task:
-        return await queue.retry_task(task_id, actor=operator(), reason=reason)
+    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+        return await queue.retry_tasks(tasks, actor=operator(), reason=reason)
 
     Run("Retry", choice, act, dry_run, yes, as_json).go(url)
 
@@ -206,8 +210,8 @@ def cancel(
         status is not None,
     )
 
-    async def act(queue: Queue, task_id: int) -> Task:
-        return await queue.cancel_task(task_id, actor=operator(), reason=reason, force=force)
+    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+        return await queue.cancel_tasks(tasks, actor=operator(), reason=reason, force=force)
 
     Run("Cancel", choice, act, dry_run, yes, as_json).go(url)
 
@@ -234,8 +238,8 @@ def ignore(
         status is not None,
     )
 
-    async def act(queue: Queue, task_id: int) -> Task:
-        return await queue.ignore_task(task_id, actor=operator(), reason=reason)
+    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+        return await queue.ignore_tasks(tasks, actor=operator(), reason=reason)
 
     Run("Ignore", choice, act, dry_run, yes, as_json).go(url)
 
@@ -256,7 +260,7 @@ def unignore(
     """Take tasks back that were put aside."""
     choice = Choice(task, {"room": room, "job": job, "owner": owner, "project": project}, Status.ignored)
 
-    async def act(queue: Queue, task_id: int) -> Task:
-        return await queue.unignore_task(task_id, actor=operator(), reason=reason)
+    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+        return await queue.unignore_tasks(tasks, actor=operator(), reason=reason)
 
     Run("Unignore", choice, act, dry_run, yes, as_json).go(url)
