@@ -778,6 +778,26 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) IS 'Says that an answer has come. Example: select id from pgjobs.answer_read(''@global:filesystem:local'', ''<hash>'')';
 
+CREATE FUNCTION pgjobs.answered_step(task_ids bigint[], done bigint[]) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select
+    i.id, t.status,
+    case
+      when t.id is null then 'PJ002'
+      when i.id <> all (coalesce(answered_step.done, '{}')) then 'PJ006'
+    end
+  from unnest(answered_step.task_ids) with ordinality as i (id, place)
+  left join pgjobs.task as t on t.id = i.id
+  order by i.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.answered_step(task_ids bigint[], done bigint[]) IS 'How a step went for each task. Example: select * from pgjobs.answered_step(array[41, 42], array[42])';
+
 CREATE TABLE pgjobs.worker_jobs (
     worker_id uuid NOT NULL,
     job_id integer NOT NULL
@@ -879,6 +899,28 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) IS 'Puts a job away. Example: select * from pgjobs.archive_job(''@global:modifiers:Rotate'')';
 
+CREATE FUNCTION pgjobs.ask_to_stop(task_ids bigint[], reason text, now timestamp with time zone) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_asked bigint[];
+begin
+  with asked as (
+    update pgjobs.leases as l
+    set
+      cancel_requested_at = coalesce(l.cancel_requested_at, ask_to_stop.now),
+      cancel_reason = coalesce(ask_to_stop.reason, l.cancel_reason)
+    where l.task_id = any (ask_to_stop.task_ids)
+    returning l.task_id
+  )
+  select array_agg(a.task_id) into v_asked from asked as a;
+  return v_asked;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.ask_to_stop(task_ids bigint[], reason text, now timestamp with time zone) IS 'Asks the holders of tasks to stop. Example: see pgjobs.cancel_tasks, which ends what nobody holds';
+
 CREATE FUNCTION pgjobs.await_cleanups(node_id text DEFAULT NULL::text, previous bigint DEFAULT NULL::bigint) RETURNS TABLE(mark bigint, due_in interval)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -963,7 +1005,7 @@ begin
     where s.xmin is not null or s.catalog_xmin is not null
   )
   select
-    h.kind, h.name, h.pid, h.state, h.since, clock_timestamp() - h.since, age(h.horizon)::bigint, h.advice
+    h.kind, h.name, h.pid, h.state, h.since, pgjobs.now() - h.since, age(h.horizon)::bigint, h.advice
   from holders as h
   order by age(h.horizon) desc, h.since;
 end
@@ -1102,54 +1144,69 @@ CREATE FUNCTION pgjobs.cancel_task(task_id bigint, reason text DEFAULT NULL::tex
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
-#variable_conflict use_column
-declare
-  v_now timestamptz := pgjobs.now();
-  v_reason text := left(pgjobs.redact(cancel_task.reason), 500);
-  v_is_request boolean := false;
-  v_is_done boolean := false;
 begin
-  -- A task may come back into line between the look there and the look at its
-  -- lease, so both are repeated.
-  for v_try in 1..3 loop
-    with taken as (
-      select p.job_id, p.attempt from pgjobs.take_pending(cancel_task.task_id) as p
-    )
-    insert into pgjobs.outcomes (task_id, job_id, status, attempt, ended_at, reason, actor)
-    select cancel_task.task_id, t.job_id, 'cancelled', t.attempt, v_now, v_reason, cancel_task.actor from taken as t;
-    v_is_done := found;
-    exit when v_is_done;
-    if cancel_task.force then
-      with gone as (
-        delete from pgjobs.leases as l where l.task_id = cancel_task.task_id returning l.*
-      )
-      insert into pgjobs.outcomes (
-        task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason, actor
-      )
-      select
-        g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, v_now,
-        coalesce(v_reason, g.cancel_reason), cancel_task.actor
-      from gone as g;
-    else
-      update pgjobs.leases as l
-      set cancel_requested_at = coalesce(l.cancel_requested_at, v_now), cancel_reason = coalesce(v_reason, l.cancel_reason)
-      where l.task_id = cancel_task.task_id;
-      v_is_request := found;
-    end if;
-    v_is_done := found;
-    exit when v_is_done;
-  end loop;
-  if not v_is_done then
+  perform from pgjobs.cancel_tasks(
+    array[cancel_task.task_id], reason => cancel_task.reason, force => cancel_task.force, actor => cancel_task.actor
+  ) as a
+  where a.problem is not null;
+  if found then
     perform pgjobs.refuse_step(cancel_task.task_id, 'cancel', 'pending, claimed and running');
-  end if;
-  if v_is_request then
-    perform pgjobs.record_action(cancel_task.task_id, 'cancel_requested', null, cancel_task.actor, v_reason, v_now);
   end if;
   return query select t.* from pgjobs.task as t where t.id = cancel_task.task_id;
 end
 $$;
 
 COMMENT ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) IS 'Cancels a task. Example: select status, reason from pgjobs.cancel_task(42, ''asked by the owner'')';
+
+CREATE FUNCTION pgjobs.cancel_tasks(task_ids bigint[] DEFAULT NULL::bigint[], task_uuids uuid[] DEFAULT NULL::uuid[], reason text DEFAULT NULL::text, force boolean DEFAULT false, actor text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_named bigint[] := pgjobs.named_tasks(cancel_tasks.task_ids, cancel_tasks.task_uuids);
+  v_left bigint[] := pgjobs.in_order(v_named);
+  v_reason text := left(pgjobs.redact(cancel_tasks.reason), 500);
+  v_done bigint[] := '{}';
+  v_asked bigint[] := '{}';
+begin
+  if cancel_tasks.dry_run then
+    return query select j.* from pgjobs.judged_step(v_named, 'cancel') as j;
+    return;
+  end if;
+  -- A task may come back into line between the look there and the look at its
+  -- lease, so both are repeated.
+  for v_try in 1..3 loop
+    with ended as (
+      insert into pgjobs.outcomes (task_id, job_id, status, attempt, ended_at, reason, actor)
+      select p.task_id, p.job_id, 'cancelled', p.attempt, v_now, v_reason, cancel_tasks.actor
+      from pgjobs.take_pending(v_left) as p
+      returning task_id
+    )
+    select v_done || array_agg(e.task_id) into v_done from ended as e;
+    v_left := pgjobs.without(v_left, v_done);
+    exit when v_left = '{}';
+    if cancel_tasks.force then
+      v_done := v_done || pgjobs.end_leases(v_left, v_reason, cancel_tasks.actor, v_now);
+    else
+      v_asked := v_asked || pgjobs.ask_to_stop(v_left, v_reason, v_now);
+    end if;
+    v_left := pgjobs.without(v_left, v_done || v_asked);
+    exit when v_left = '{}';
+  end loop;
+  perform pgjobs.record_actions(v_asked, 'cancel_requested', null, cancel_tasks.actor, v_reason, v_now);
+  return query select a.* from pgjobs.answered_step(v_named, v_done || v_asked) as a;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) IS 'Cancels tasks. Example: select * from pgjobs.cancel_tasks(array[41, 42], reason => ''asked by the owner'')';
 
 CREATE FUNCTION pgjobs."check"() RETURNS TABLE(rule text, violations bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2443,6 +2500,32 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) IS 'Ends locked leases without success. Example: see pgjobs.fail_tasks, which locks them first';
 
+CREATE FUNCTION pgjobs.end_leases(task_ids bigint[], reason text, actor text, now timestamp with time zone) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_ended bigint[];
+begin
+  with gone as (
+    delete from pgjobs.leases as l where l.task_id = any (end_leases.task_ids) returning l.*
+  ), ended as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason, actor
+    )
+    select
+      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, end_leases.now,
+      coalesce(end_leases.reason, g.cancel_reason), end_leases.actor
+    from gone as g
+    returning task_id
+  )
+  select array_agg(e.task_id) into v_ended from ended as e;
+  return v_ended;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.end_leases(task_ids bigint[], reason text, actor text, now timestamp with time zone) IS 'Cancels what holders have in hand. Example: see pgjobs.cancel_tasks, which is told to force it';
+
 CREATE FUNCTION pgjobs.ensure_cleanup_job() RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2478,22 +2561,29 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.ensure_cleanup_job() IS 'Number of the clean-up job, registered if need be. Example: see pgjobs.reconcile_cleanups, which calls it';
 
-CREATE FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) RETURNS void
+CREATE FUNCTION pgjobs.enter_lanes(task_ids bigint[], now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
+#variable_conflict use_column
 declare
-  v_job integer;
+  v_entered record;
 begin
-  insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
-  select t.job_id, t.priority, enter_lane.now, t.id, true
-  from pgjobs.tasks as t
-  where t.id = enter_lane.task_id
-  returning job_id into v_job;
-  perform pgjobs.wake(v_job, 1);
+  for v_entered in
+    with entered as (
+      insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+      select t.job_id, t.priority, enter_lanes.now, t.id, true
+      from pgjobs.tasks as t
+      where t.id = any (enter_lanes.task_ids)
+      returning job_id
+    )
+    select e.job_id, count(*) as quantity from entered as e group by e.job_id
+  loop
+    perform pgjobs.wake(v_entered.job_id, v_entered.quantity);
+  end loop;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) IS 'Puts a task in line. Example: see pgjobs.unignore_task, which found it ignored';
+COMMENT ON FUNCTION pgjobs.enter_lanes(task_ids bigint[], now timestamp with time zone) IS 'Puts tasks in line. Example: see pgjobs.unignore_tasks, which found them ignored';
 
 CREATE FUNCTION pgjobs.error_pattern(message text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -3528,37 +3618,76 @@ CREATE FUNCTION pgjobs.ignore_task(task_id bigint, actor text DEFAULT NULL::text
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
-#variable_conflict use_column
-declare
-  v_now timestamptz := pgjobs.now();
-  v_reason text := pgjobs.redact(ignore_task.reason);
-  v_is_done boolean;
 begin
-  if length(v_reason) > 200 then
-    perform pgjobs.refuse('validation-error', 'A reason has at most 200 characters');
-  end if;
-  -- A retry may bring it back into line between the two looks.
-  for v_try in 1..3 loop
-    insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, actor, reason)
-    select ignore_task.task_id, p.job_id, p.attempt, v_now, ignore_task.actor, v_reason
-    from pgjobs.take_pending(ignore_task.task_id) as p;
-    v_is_done := found;
-    exit when v_is_done;
-    insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, actor, reason)
-    select ignore_task.task_id, o.job_id, o.attempt, v_now, ignore_task.actor, v_reason
-    from pgjobs.take_outcome(ignore_task.task_id, array['failed']) as o;
-    v_is_done := found;
-    exit when v_is_done;
-  end loop;
-  if not v_is_done then
+  perform from pgjobs.ignore_tasks(array[ignore_task.task_id], actor => ignore_task.actor, reason => ignore_task.reason) as a
+  where a.problem is not null;
+  if found then
     perform pgjobs.refuse_step(ignore_task.task_id, 'ignore', 'pending and failed');
   end if;
-  perform pgjobs.record_action(ignore_task.task_id, 'ignored', 'ignored', ignore_task.actor, v_reason, v_now);
   return query select t.* from pgjobs.task as t where t.id = ignore_task.task_id;
 end
 $$;
 
 COMMENT ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) IS 'Puts a task aside. Example: select status from pgjobs.ignore_task(42, actor => current_user, reason => ''target is gone'')';
+
+CREATE FUNCTION pgjobs.ignore_tasks(task_ids bigint[] DEFAULT NULL::bigint[], task_uuids uuid[] DEFAULT NULL::uuid[], actor text DEFAULT NULL::text, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_named bigint[] := pgjobs.named_tasks(ignore_tasks.task_ids, ignore_tasks.task_uuids);
+  v_left bigint[] := pgjobs.in_order(v_named);
+  v_reason text := pgjobs.redact(ignore_tasks.reason);
+  v_done bigint[] := '{}';
+begin
+  if length(v_reason) > 200 then
+    perform pgjobs.refuse('validation-error', 'A reason has at most 200 characters');
+  end if;
+  if ignore_tasks.dry_run then
+    return query select j.* from pgjobs.judged_step(v_named, 'ignore') as j;
+    return;
+  end if;
+  -- A retry may bring one back into line between the two looks.
+  for v_try in 1..3 loop
+    with aside as (
+      insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, actor, reason)
+      select t.task_id, t.job_id, t.attempt, v_now, ignore_tasks.actor, v_reason
+      from (
+        select p.task_id, p.job_id, p.attempt from pgjobs.take_pending(v_left) as p
+        union all
+        select o.task_id, o.job_id, o.attempt from pgjobs.take_outcomes(v_left, array['failed']) as o
+      ) as t
+      returning task_id
+    )
+    select v_done || array_agg(a.task_id) into v_done from aside as a;
+    v_left := pgjobs.without(v_left, v_done);
+    exit when v_left = '{}';
+  end loop;
+  perform pgjobs.record_actions(v_done, 'ignored', 'ignored', ignore_tasks.actor, v_reason, v_now);
+  return query select a.* from pgjobs.answered_step(v_named, v_done) as a;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.ignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) IS 'Puts tasks aside. Example: select * from pgjobs.ignore_tasks(array[41, 42], actor => current_user, reason => ''target is gone'')';
+
+CREATE FUNCTION pgjobs.in_order(task_ids bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return array(select distinct i.id from unnest(in_order.task_ids) as i (id) where i.id is not null order by i.id);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.in_order(task_ids bigint[]) IS 'Tasks in order of number. Example: select pgjobs.in_order(array[2, 1, 2])';
 
 CREATE FUNCTION pgjobs.inspect_task(task_uuid uuid) RETURNS TABLE(document jsonb, payload jsonb, result jsonb, queue_position integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3813,6 +3942,26 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status, or refuses. Example: see pgjobs.update_task, which calls it for all but the usual steps';
+
+CREATE FUNCTION pgjobs.judged_step(task_ids bigint[], step text) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  select
+    i.id, t.status,
+    case
+      when t.id is null then 'PJ002'
+      when judged_step.step <> all (pgjobs.allowed_steps(t.status, t.phase)) then 'PJ006'
+    end
+  from unnest(judged_step.task_ids) with ordinality as i (id, place)
+  left join pgjobs.task as t on t.id = i.id
+  order by i.place;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.judged_step(task_ids bigint[], step text) IS 'How a step would go for each task. Example: select * from pgjobs.judged_step(array[41, 42], ''retry'')';
 
 CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[])
     LANGUAGE plpgsql
@@ -4462,6 +4611,24 @@ CREATE FUNCTION pgjobs.moment(micros bigint) RETURNS timestamp with time zone
     RETURN COALESCE(to_timestamp(((micros)::double precision / (1000000.0)::double precision)), '-infinity'::timestamp with time zone);
 
 COMMENT ON FUNCTION pgjobs.moment(micros bigint) IS 'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';
+
+CREATE FUNCTION pgjobs.named_tasks(task_ids bigint[], task_uuids uuid[]) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if num_nulls(named_tasks.task_ids, named_tasks.task_uuids) <> 1
+    or coalesce(cardinality(named_tasks.task_ids), cardinality(named_tasks.task_uuids)) > 1000
+  then
+    perform pgjobs.refuse('validation-error', 'Name at most 1000 tasks, by number or by public id');
+  end if;
+  return coalesce(named_tasks.task_ids, array(
+    select pgjobs.task_id(u.task_uuid) from unnest(named_tasks.task_uuids) with ordinality as u (task_uuid, place) order by u.place
+  ));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.named_tasks(task_ids bigint[], task_uuids uuid[]) IS 'The tasks an operator names. Example: select pgjobs.named_tasks(array[41, 42], null)';
 
 CREATE FUNCTION pgjobs.newest_anywhere(status text, before bigint, wanted bigint) RETURNS SETOF bigint
     LANGUAGE plpgsql STABLE
@@ -5526,6 +5693,24 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) IS 'Finds runs to clean up after. Example: select * from pgjobs.reconcile_cleanups()';
 
+CREATE FUNCTION pgjobs.record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if cardinality(record_actions.task_ids) > 0 then
+    insert into pgjobs.events (at, kind, task_id, job_id, room, status, actor, message)
+    select record_actions.now, record_actions.kind, t.id, t.job_id, t.room, record_actions.status, record_actions.actor,
+      left(pgjobs.redact(record_actions.message), 500)
+    from pgjobs.tasks as t
+    where t.id = any (record_actions.task_ids)
+    order by t.id;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamp with time zone) IS 'Records what an operator did. Example: see pgjobs.retry_tasks, which calls it';
+
 CREATE FUNCTION pgjobs.redact(message text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -5567,33 +5752,22 @@ $_$;
 
 COMMENT ON FUNCTION pgjobs.redact(message text) IS 'A text without credentials. Example: select pgjobs.redact(''cannot reach https://user:secret@host/dav?token=1'')';
 
-CREATE FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) RETURNS void
-    LANGUAGE sql
-    BEGIN ATOMIC
- INSERT INTO pgjobs.events (at, kind, task_id, job_id, room, status, actor, message)  SELECT record_action.now AS now,
-             record_action.kind AS kind,
-             t.id,
-             t.job_id,
-             t.room,
-             record_action.status AS status,
-             record_action.actor AS actor,
-             "left"(pgjobs.redact(record_action.message), 500) AS "left"
-            FROM pgjobs.tasks t
-           WHERE (t.id = record_action.task_id);
-END;
-
-COMMENT ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) IS 'Records what an operator did. Example: see pgjobs.retry_task, which calls it';
-
 CREATE FUNCTION pgjobs.refuse(problem text, message text, detail text DEFAULT NULL::text, hint text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
+declare
+  v_state text := (select p.sqlstate from pgjobs.problems as p where p.problem = refuse.problem);
 begin
-  raise exception using
-    errcode = (select p.sqlstate from pgjobs.problems as p where p.problem = refuse.problem),
-    message = refuse.message,
-    detail = coalesce(refuse.detail, ''),
-    hint = coalesce(refuse.hint, '');
+  -- RAISE takes no null, and an empty line would be shown.
+  if refuse.detail is null and refuse.hint is null then
+    raise exception using errcode = v_state, message = refuse.message;
+  elsif refuse.detail is null then
+    raise exception using errcode = v_state, message = refuse.message, hint = refuse.hint;
+  elsif refuse.hint is null then
+    raise exception using errcode = v_state, message = refuse.message, detail = refuse.detail;
+  end if;
+  raise exception using errcode = v_state, message = refuse.message, detail = refuse.detail, hint = refuse.hint;
 end
 $$;
 
@@ -6147,18 +6321,18 @@ declare
   v_now timestamptz := pgjobs.now();
   v_task bigint := pgjobs.find_cleanup(retry_cleanup.run_id);
 begin
-  perform from pgjobs.take_outcome(v_task, array['failed', 'cancelled']);
+  perform from pgjobs.take_outcomes(array[v_task], array['failed', 'cancelled']);
   if not found then
     delete from pgjobs.ignored as i where i.task_id = v_task;
   end if;
   if not found then
-    perform from pgjobs.take_pending(v_task);
+    perform from pgjobs.take_pending(array[v_task]);
   end if;
   if not found then
     perform pgjobs.refuse_cleanup_step(v_task, 'retry', 'queued, retrying, blocked, ignored and abandoned');
   end if;
-  perform pgjobs.enter_lane(v_task, v_now);
-  perform pgjobs.record_action(v_task, 'retried', 'pending', retry_cleanup.actor, retry_cleanup.reason, v_now);
+  perform pgjobs.enter_lanes(array[v_task], v_now);
+  perform pgjobs.record_actions(array[v_task], 'retried', 'pending', retry_cleanup.actor, retry_cleanup.reason, v_now);
   return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
 end
 $$;
@@ -6175,26 +6349,56 @@ CREATE FUNCTION pgjobs.retry_task(task_id bigint, actor text DEFAULT NULL::text,
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
-declare
-  v_now timestamptz := pgjobs.now();
 begin
-  perform from pgjobs.take_outcome(retry_task.task_id, array['failed', 'cancelled']);
-  if not found then
-    delete from pgjobs.ignored as i where i.task_id = retry_task.task_id;
-  end if;
-  if not found then
-    delete from pgjobs.scheduled as s where s.task_id = retry_task.task_id;
-  end if;
-  if not found then
+  perform from pgjobs.retry_tasks(array[retry_task.task_id], actor => retry_task.actor, reason => retry_task.reason) as a
+  where a.problem is not null;
+  if found then
     perform pgjobs.refuse_step(retry_task.task_id, 'retry', 'failed, cancelled, ignored and scheduled');
   end if;
-  perform pgjobs.enter_lane(retry_task.task_id, v_now);
-  perform pgjobs.record_action(retry_task.task_id, 'retried', 'pending', retry_task.actor, retry_task.reason, v_now);
   return query select t.* from pgjobs.task as t where t.id = retry_task.task_id;
 end
 $$;
 
 COMMENT ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) IS 'Starts a task over. Example: select status, attempt from pgjobs.retry_task(42, actor => current_user)';
+
+CREATE FUNCTION pgjobs.retry_tasks(task_ids bigint[] DEFAULT NULL::bigint[], task_uuids uuid[] DEFAULT NULL::uuid[], actor text DEFAULT NULL::text, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_named bigint[] := pgjobs.named_tasks(retry_tasks.task_ids, retry_tasks.task_uuids);
+  v_tasks bigint[] := pgjobs.in_order(v_named);
+  v_done bigint[];
+  v_further bigint[];
+begin
+  if retry_tasks.dry_run then
+    return query select j.* from pgjobs.judged_step(v_named, 'retry') as j;
+    return;
+  end if;
+  v_done := array(select o.task_id from pgjobs.take_outcomes(v_tasks, array['failed', 'cancelled']) as o);
+  with gone as (
+    delete from pgjobs.ignored as i where i.task_id = any (v_tasks) returning i.task_id
+  ), taken as (
+    delete from pgjobs.scheduled as s where s.task_id = any (v_tasks) returning s.task_id
+  )
+  select array_agg(f.task_id) into v_further
+  from (select g.task_id from gone as g union all select t.task_id from taken as t) as f;
+  v_done := v_done || v_further;
+  perform pgjobs.enter_lanes(v_done, v_now);
+  perform pgjobs.record_actions(v_done, 'retried', 'pending', retry_tasks.actor, retry_tasks.reason, v_now);
+  return query select a.* from pgjobs.answered_step(v_named, v_done) as a;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retry_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) IS 'Starts tasks over. Example: select * from pgjobs.retry_tasks(array(select id from pgjobs.failed limit 100), actor => current_user)';
 
 CREATE FUNCTION pgjobs.revive_jobs() RETURNS void
     LANGUAGE plpgsql
@@ -7341,7 +7545,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval) IS 'Cleans up silent workers. Example: select pgjobs.sweep_workers(pgjobs.now(), 100)';
 
-CREATE FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) RETURNS TABLE(job_id integer, attempt smallint)
+CREATE FUNCTION pgjobs.take_outcomes(task_ids bigint[], statuses text[]) RETURNS TABLE(task_id bigint, job_id integer, attempt smallint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -7349,7 +7553,9 @@ begin
   return query
   with gone as (
     delete from pgjobs.outcomes as o
-    where o.task_id = take_outcome.task_id and o.status = any (take_outcome.statuses)
+    where o.task_id = any (take_outcomes.task_ids) and o.status = any (take_outcomes.statuses)
+      -- The range lets the partitions of other tasks be passed by.
+      and o.task_id between take_outcomes.task_ids[1] and take_outcomes.task_ids[cardinality(take_outcomes.task_ids)]
     returning o.*
   ), kept as (
     insert into pgjobs.attempts (
@@ -7360,40 +7566,49 @@ begin
       g.error, g.error_kind, g.reason
     from gone as g
   )
-  select g.job_id, g.attempt from gone as g;
+  select g.task_id, g.job_id, g.attempt from gone as g;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) IS 'Takes an outcome away, into the attempt history. Example: see pgjobs.retry_task, which starts the task over';
+COMMENT ON FUNCTION pgjobs.take_outcomes(task_ids bigint[], statuses text[]) IS 'Takes outcomes away, into the attempt history. Example: see pgjobs.retry_tasks, which starts tasks over';
 
-CREATE FUNCTION pgjobs.take_pending(task_id bigint) RETURNS TABLE(job_id integer, priority smallint, attempt smallint)
+CREATE FUNCTION pgjobs.take_pending(task_ids bigint[]) RETURNS TABLE(task_id bigint, job_id integer, priority smallint, attempt smallint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
+declare
+  v_found bigint;
+  v_total bigint := 0;
 begin
   for v_try in 1..3 loop
     return query
     delete from pgjobs.ready as r
     using pgjobs.tasks as t
-    where t.id = take_pending.task_id
+    where t.id = any (take_pending.task_ids)
       and r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
-    returning r.job_id, r.priority, r.attempt;
-    exit when found;
+    returning r.task_id, r.job_id, r.priority, r.attempt;
+    get diagnostics v_found = row_count;
+    v_total := v_total + v_found;
+    exit when v_total = cardinality(take_pending.task_ids);
     return query
     delete from pgjobs.ready as r
-    where r.task_id = take_pending.task_id and r.is_again
-    returning r.job_id, r.priority, r.attempt;
-    exit when found;
+    where r.task_id = any (take_pending.task_ids) and r.is_again
+    returning r.task_id, r.job_id, r.priority, r.attempt;
+    get diagnostics v_found = row_count;
+    v_total := v_total + v_found;
+    exit when v_total = cardinality(take_pending.task_ids);
     return query
     delete from pgjobs.scheduled as s
-    where s.task_id = take_pending.task_id
-    returning s.job_id, s.priority, s.attempt;
-    exit when found;
+    where s.task_id = any (take_pending.task_ids)
+    returning s.task_id, s.job_id, s.priority, s.attempt;
+    get diagnostics v_found = row_count;
+    v_total := v_total + v_found;
+    exit when v_total = cardinality(take_pending.task_ids);
   end loop;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.take_pending(task_id bigint) IS 'Takes a pending task out of line. Example: see pgjobs.cancel_task, which gives it a new home';
+COMMENT ON FUNCTION pgjobs.take_pending(task_ids bigint[]) IS 'Takes pending tasks out of line. Example: see pgjobs.cancel_tasks, which gives them a new home';
 
 CREATE FUNCTION pgjobs.task_id(task_uuid uuid) RETURNS bigint
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
@@ -7814,20 +8029,49 @@ CREATE FUNCTION pgjobs.unignore_task(task_id bigint, actor text DEFAULT NULL::te
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS $$
-declare
-  v_now timestamptz := pgjobs.now();
 begin
-  delete from pgjobs.ignored as i where i.task_id = unignore_task.task_id;
-  if not found then
+  perform from pgjobs.unignore_tasks(array[unignore_task.task_id], actor => unignore_task.actor, reason => unignore_task.reason) as a
+  where a.problem is not null;
+  if found then
     perform pgjobs.refuse_step(unignore_task.task_id, 'unignore', 'ignored');
   end if;
-  perform pgjobs.enter_lane(unignore_task.task_id, v_now);
-  perform pgjobs.record_action(unignore_task.task_id, 'unignored', 'pending', unignore_task.actor, unignore_task.reason, v_now);
   return query select t.* from pgjobs.task as t where t.id = unignore_task.task_id;
 end
 $$;
 
 COMMENT ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) IS 'Puts an ignored task back in line. Example: select status from pgjobs.unignore_task(42, actor => current_user)';
+
+CREATE FUNCTION pgjobs.unignore_tasks(task_ids bigint[] DEFAULT NULL::bigint[], task_uuids uuid[] DEFAULT NULL::uuid[], actor text DEFAULT NULL::text, reason text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS TABLE(task_id bigint, status text, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_named bigint[] := pgjobs.named_tasks(unignore_tasks.task_ids, unignore_tasks.task_uuids);
+  v_done bigint[];
+begin
+  if unignore_tasks.dry_run then
+    return query select j.* from pgjobs.judged_step(v_named, 'unignore') as j;
+    return;
+  end if;
+  with gone as (
+    delete from pgjobs.ignored as i where i.task_id = any (pgjobs.in_order(v_named)) returning i.task_id
+  )
+  select array_agg(g.task_id) into v_done from gone as g;
+  perform pgjobs.enter_lanes(v_done, v_now);
+  perform pgjobs.record_actions(v_done, 'unignored', 'pending', unignore_tasks.actor, unignore_tasks.reason, v_now);
+  return query select a.* from pgjobs.answered_step(v_named, v_done) as a;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.unignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) IS 'Puts ignored tasks back in line. Example: select * from pgjobs.unignore_tasks(array[41, 42], actor => current_user)';
 
 CREATE FUNCTION pgjobs.unlock_read(key text) RETURNS TABLE(unlocked text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -8317,6 +8561,17 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.why_pending(task pgjobs.task, now timestamp with time zone) IS 'Why a pending task is not claimed. Example: see pgjobs.why, which asks it last';
+
+CREATE FUNCTION pgjobs.without(task_ids bigint[], done bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return array(select i.id from unnest(without.task_ids) as i (id) where i.id <> all (coalesce(without.done, '{}')) order by i.id);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.without(task_ids bigint[], done bigint[]) IS 'Tasks that are still to do. Example: select pgjobs.without(array[1, 2], array[1])';
 
 CREATE FUNCTION pgjobs.workers_status() RETURNS TABLE(worker_id uuid, name text, owner text, is_alive boolean, heartbeat_age interval, registered_at timestamp with time zone, jobs integer, claimed bigint, running bigint, overdue bigint, oldest_claim interval)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -10190,6 +10445,8 @@ REVOKE ALL ON FUNCTION pgjobs.answer_read(provider text, request_hash text, acto
 GRANT ALL ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.answer_read(provider text, request_hash text, actor text, is_superuser boolean) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.answered_step(task_ids bigint[], done bigint[]) FROM PUBLIC;
+
 GRANT SELECT ON TABLE pgjobs.job TO pgjobs_readonly;
 GRANT SELECT ON TABLE pgjobs.job TO pgjobs_producer;
 GRANT SELECT ON TABLE pgjobs.job TO pgjobs_worker;
@@ -10199,6 +10456,8 @@ GRANT SELECT ON TABLE pgjobs.job TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.archive_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.ask_to_stop(task_ids bigint[], reason text, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.await_cleanups(node_id text, previous bigint) TO pgjobs_worker;
@@ -10237,6 +10496,12 @@ GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force bool
 GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.cancel_task(task_id bigint, reason text, force boolean, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs."check"() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs."check"() TO pgjobs_operator;
@@ -10372,9 +10637,11 @@ REVOKE ALL ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timest
 
 REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.end_leases(task_ids bigint[], reason text, actor text, now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.ensure_cleanup_job() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.enter_lane(task_id bigint, now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.enter_lanes(task_ids bigint[], now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.error_pattern(message text) FROM PUBLIC;
 
@@ -10537,6 +10804,12 @@ REVOKE ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason tex
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.ignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.ignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.ignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.ignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.in_order(task_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.inspect_task(task_uuid uuid) TO pgjobs_worker;
@@ -10570,6 +10843,8 @@ REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FRO
 REVOKE ALL ON FUNCTION pgjobs.jobs_used_in(room text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.judged_step(task_ids bigint[], step text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) FROM PUBLIC;
 
@@ -10687,6 +10962,8 @@ GRANT ALL ON FUNCTION pgjobs.metrics() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.moment(micros bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.named_tasks(task_ids bigint[], task_uuids uuid[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.newest_anywhere(status text, before bigint, wanted bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.newest_ended(room text, job_ids integer[], status text, before bigint, wanted bigint) FROM PUBLIC;
@@ -10759,14 +11036,14 @@ GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, o
 GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_api;
-
-REVOKE ALL ON FUNCTION pgjobs.record_action(task_id bigint, kind text, status text, actor text, message text, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.refuse(problem text, message text, detail text, hint text) FROM PUBLIC;
 
@@ -10841,6 +11118,10 @@ GRANT ALL ON FUNCTION pgjobs.retry_cleanup(run_id uuid, actor text, reason text)
 REVOKE ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.retry_task(task_id bigint, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.retry_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retry_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.retry_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.revive_jobs() FROM PUBLIC;
 
@@ -10974,9 +11255,9 @@ REVOKE ALL ON FUNCTION pgjobs.sweep_storage() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.sweep_workers(now timestamp with time zone, batch integer, worker_timeout interval) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.take_outcome(task_id bigint, statuses text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.take_outcomes(task_ids bigint[], statuses text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.take_pending(task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.take_pending(task_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_readonly;
@@ -11031,6 +11312,10 @@ GRANT ALL ON FUNCTION pgjobs.unignore_cleanup(run_id uuid, actor text, reason te
 REVOKE ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.unignore_task(task_id bigint, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.unignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.unignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.unignore_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.unlock_read(key text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.unlock_read(key text) TO pgjobs_producer;
@@ -11094,6 +11379,8 @@ REVOKE ALL ON FUNCTION pgjobs.why_held(task pgjobs.task, now timestamp with time
 REVOKE ALL ON FUNCTION pgjobs.why_over(task pgjobs.task, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.why_pending(task pgjobs.task, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.without(task_ids bigint[], done bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.workers_status() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.workers_status() TO pgjobs_readonly;
