@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from pytest_postgresql.executors import NoopExecutor
-from pytest_postgresql.janitor import DatabaseJanitor
 
-from pgjobs.app import create_app
 from pgjobs.rest import ApiSettings
 from tests.console.staging import Stage, set_stage
-from tests.server import PostgresServer
-from tests.surfaces.rest_server import SECRET, serving, token_of
+from tests.databases import Databases
+from tests.surfaces.rest_server import SECRET, app_on, serving, token_of
 
 SIZES = {"phone": (360, 740), "tablet": (768, 1024), "desk": (1440, 900)}
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -58,27 +56,18 @@ class Console:
 
 
 @pytest.fixture(scope="session")
-def looked_at(postgres_server: PostgresServer, migrated_template: NoopExecutor) -> Iterator[Console]:
+def looked_at(databases: Databases, migrated_template: NoopExecutor) -> Iterator[Console]:
     """A staged queue that tests only look at."""
-    janitor = DatabaseJanitor(
-        user=postgres_server.user,
-        host=postgres_server.host,
-        port=postgres_server.port,
-        password=postgres_server.password,
-        dbname=f"console_{os.getpid()}",
-        template_dbname=migrated_template.template_dbname,
-    )
-    with janitor:
-        url = postgres_server.url(janitor.dbname)
+    with databases.new(migrated_template.template_dbname) as url:
         stage = set_stage(url)
-        with serving(create_app(url=url, settings=quiet())) as base:
+        with serving(app_on(url, quiet())) as base:
             yield Console(base, url, stage)
 
 
 @pytest.fixture
 def console(database_url: str) -> Iterator[Console]:
     """An empty queue that the test may change."""
-    with serving(create_app(url=database_url, settings=quiet())) as base:
+    with serving(app_on(database_url, quiet())) as base:
         yield Console(base, database_url, Stage())
 
 
