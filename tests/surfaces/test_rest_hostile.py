@@ -114,10 +114,14 @@ def test_control_characters_in_paths_are_refused(ada: Api, path: str):
 
 @pytest.mark.parametrize(
     "path",
-    ["", "rooms", "rooms/lab", "rooms/lab/unknown", "rooms//jobs", "../../etc/passwd", "tasks/claim/x"],
+    ["", "rooms", "rooms/lab", "rooms/lab/unknown", "../../etc/passwd", "tasks/claim/x"],
 )
 def test_unknown_addresses_are_problems_too(ada: Api, path: str):
     assert problem_of(ada.get(path)) == "not-found"
+
+
+def test_a_room_without_a_name_is_no_room(ada: Api):
+    assert problem_of(ada.get("rooms//jobs")) == "invalid-room-id"
 
 
 def test_other_methods_are_problems_too(ada: Api):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 import typer
 
@@ -19,6 +20,8 @@ from pgjobs.errors import InvalidArgument, PgJobsError
 if TYPE_CHECKING:
     from pgjobs.settings import Settings
 
+# Newer Pythons' urlsplit refuses several hosts of which one is an IPv6 address; libpq does not.
+_URL = re.compile(r"postgres(?:ql)?:(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?")
 _VARIABLES = {
     "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "dbname": "PGDATABASE", "user": "PGUSER",
     "password": "PGPASSWORD", "passfile": "PGPASSFILE", "service": "PGSERVICE", "options": "PGOPTIONS",
@@ -48,19 +51,20 @@ def psql(context: typer.Context, url: Url = None) -> None:
 
 def libpq_variables(url: str) -> dict[str, str]:
     """A URL as libpq's environment, where other users of the machine cannot read the password."""
-    if not url.startswith(("postgres:", "postgresql:")):
+    parts = _URL.match(url)
+    if parts is None:
         raise InvalidArgument("psql opens Postgres databases only", hint="For a SQLite file, use sqlite3")
+    authority, path, query = parts.groups("")
     try:
-        parts = urlsplit(url)
-        given = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        given = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
     except ValueError:
         raise InvalidArgument("The database URL cannot be understood") from None
-    userinfo, _, places = parts.netloc.rpartition("@")
+    userinfo, _, places = authority.rpartition("@")
     user, _, password = userinfo.partition(":")
     hosts, ports = _places(places)
     given = {
         "user": unquote(user), "password": unquote(password), "host": hosts, "port": ports,
-        "dbname": unquote(parts.path[1:]), **given,
+        "dbname": unquote(path[1:]), **given,
     }  # fmt: skip
     return _named({name: value for name, value in given.items() if value})
 
