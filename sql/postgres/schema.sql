@@ -1708,7 +1708,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) IS 'Leases due clean-up tasks. Example: select run_id, target from pgjobs.claim_cleanups(''me'')';
 
-CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[])
+CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text, durable boolean DEFAULT true) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[])
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1730,6 +1730,9 @@ declare
   -- so that no task shares its token and none can be guessed.
   v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
 begin
+  if not claim_tasks.durable then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
   perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
   v_jobs := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
@@ -1784,7 +1787,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) IS 'Leases due tasks. Example: select * from pgjobs.claim_tasks(holder => ''me'', lease => ''1 min'', in_room => ''@global'')';
+COMMENT ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) IS 'Leases due tasks. Example: select * from pgjobs.claim_tasks(holder => ''me'', lease => ''1 min'', in_room => ''@global'')';
 
 CREATE FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) RETURNS integer[]
     LANGUAGE plpgsql STABLE
@@ -10542,9 +10545,9 @@ GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity 
 GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) FROM PUBLIC;
 

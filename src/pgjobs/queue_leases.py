@@ -36,6 +36,7 @@ class LeaseVerbs:
         start: bool | None = None,
         remote: bool | None = None,
         actor: str | None = None,
+        durable: bool | None = None,
     ) -> list[Lease]:
         rows = await self.driver.call(
             "claim_tasks",
@@ -51,6 +52,7 @@ class LeaseVerbs:
             start=start,
             remote=remote,
             actor=actor,
+            durable=durable,
         )
         return [Lease.of(row) for row in rows]
 

@@ -4,6 +4,10 @@
 -- of `in_room` and `in_category`. Takes from the lane whose head is best by due
 -- time and priority, in order within the lane; a batch may run on into the next
 -- lane. Without a registered worker a claim names its `holder` and a `lease`.
+--
+-- A claim that is not `durable` does not wait for the disk, nor does anything else
+-- in its transaction: after a crash of the server the task may be due again, and
+-- its token refused.
 create function pgjobs.claim_tasks(
   worker_id uuid default null,
   quantity integer default 1,
@@ -16,7 +20,8 @@ create function pgjobs.claim_tasks(
   holder text default null,
   start boolean default false,
   remote boolean default false,
-  actor text default null
+  actor text default null,
+  durable boolean default true
 )
 returns table (
   task_id bigint,
@@ -57,6 +62,9 @@ declare
   -- so that no task shares its token and none can be guessed.
   v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
 begin
+  if not claim_tasks.durable then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
   perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
   v_jobs := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote

@@ -10,7 +10,8 @@
 --   holder text = null,
 --   start boolean = false,
 --   remote boolean = false,
---   actor text = null
+--   actor text = null,
+--   durable boolean = true
 -- )
 --
 -- Hands up to `quantity` due tasks to a worker, each under a fresh lease.
@@ -19,6 +20,7 @@
 -- of `in_room` and `in_category`. Takes from the lane whose head is best by due
 -- time and priority, in order within the lane; a batch may run on into the next
 -- lane. Without a registered worker a claim names its `holder` and a `lease`.
+-- Every claim is as `durable` as the file.
 -- include check_lease
 select refuse('validation-error', 'quantity must be between 1 and 500', 'Got ' || :quantity || '.')
 where :quantity not between 1 and 500;

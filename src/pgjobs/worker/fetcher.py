@@ -60,6 +60,7 @@ class Fetcher:
         prefetch: int | None,
         lease: timedelta,
         poll: timedelta,
+        durable: bool,
     ) -> None:
         self.worker_id: UUID | None = None
         self._clock_ahead = timedelta(0)
@@ -70,6 +71,7 @@ class Fetcher:
         self._concurrency = concurrency
         self._pace = Pace(runner, prefetch)
         self._lease = lease
+        self._durable = durable
         self._poll = poll.total_seconds()
         self._pause = self._poll / 8
         self._jobs: Mapping[int, TypedJob[..., Any]] = {}
@@ -191,6 +193,7 @@ class Fetcher:
             lease=self._lease,
             job_ids=job_ids,
             start=True,
+            durable=self._durable,
         )
 
     def _accept(self, rows: Sequence[Row], asked_at: float) -> None:

@@ -65,6 +65,7 @@ class Worker:
         grace: timedelta = timedelta(seconds=30),
         sweep: timedelta | None = timedelta(seconds=30),
         name: str | None = None,
+        durable_claims: bool = False,
     ) -> None:
         if concurrency < 1 or (prefetch is not None and prefetch < 0):
             raise InvalidArgument("concurrency must be at least 1 and prefetch not negative")
@@ -84,6 +85,7 @@ class Worker:
         self._fetcher = Fetcher(
             queue, self._runner, self._acknowledger, self._held,
             concurrency=concurrency, prefetch=prefetch, lease=lease, poll=poll,
+            durable=durable_claims,
         )  # fmt: skip
         self._keeper: Keeper | None = None
         self._stopped = asyncio.Event()
