@@ -6,7 +6,8 @@ begin
   for v_table in
     select g.relation
     from unnest(array[
-      'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events'
+      'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events',
+      'targets', 'run_targets'
     ]) as g (relation)
     union all
     select p.partition from pgjobs.partitions() as p

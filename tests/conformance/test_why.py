@@ -53,7 +53,7 @@ async def test_a_task_is_known_by_its_public_id_too(queue, job):
     uuid = (await queue.get_task(task.id)).uuid
     [exists, *_] = await queue.why(task_uuid=uuid)
     assert exists.is_ok
-    assert f"Task {task.id} of {job}" in exists.answer
+    assert f"Task {uuid} of {job}" in exists.answer
 
 
 async def test_a_delayed_task_is_not_due_yet(queue, clock, worker, job):
@@ -205,3 +205,9 @@ async def test_a_job_that_holders_without_a_name_claim_from_is_served(queue, job
     await STAGES["claimed"](queue, job)
     task = await pending(queue, job)
     assert await reason_of(queue, task.id) is None
+
+
+async def test_a_task_is_called_by_its_public_id(queue, job):
+    task = await queue.get_task((await pending(queue, job)).id)
+    exists = (await queue.why(task.id))[0]
+    assert exists.answer.startswith(f"Task {task.uuid} of {job} was submitted ")

@@ -14,6 +14,7 @@ from pgjobs.queue import Queue
 
 GUARDED = (
     "tasks", "ready", "scheduled", "leases", "outcomes", "ignored", "attempts", "idempotency_keys", "events",
+    "targets", "run_targets",
 )  # fmt: skip
 FIRST_COLUMN = """
 select a.attname
@@ -33,8 +34,10 @@ async def queue(database_url: str) -> AsyncIterator[Queue]:
     """A queue with a row in every guarded table."""
     async with await Queue.connect(database_url, max_size=1) as queue:
         await queue.register_job("@global", "tests", "Echo", max_attempts=2)
+        await queue.set_job_target(JOB, {"type": "local_dir", "base_dir": "/nowhere"}, node_id="here")
         tasks = await queue.submit_tasks(JOB, [{}] * 6, idempotency_keys=[f"key {n}" for n in range(6)])
         done, failed, _ = await queue.claim_tasks(holder="me", lease=MINUTE, in_room="@global", quantity=3)
+        await queue.start_tasks([done])
         await queue.complete_task(done, {"ok": True})
         await queue.fail_task(failed, "no route to host")
         await queue.ignore_task(tasks[3].task_id)

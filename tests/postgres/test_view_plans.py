@@ -43,3 +43,25 @@ async def test_a_look_reads_a_bounded_number_of_rows(crowd, scenario):  # noqa: 
             await crowd.fetch(look)
         many |= {f"{name}: {table}": rows for table, rows in reads.rows.items() if rows > BOUNDED}
     assert many == {}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+async def test_clean_up_tasks_are_found_without_reading_the_others(crowd, scenario):  # noqa: F811
+    for statement in SCENARIOS[scenario]:
+        await crowd.execute(statement)
+    job = "@internal:maintenance:incomplete-cleanup"
+    await crowd.execute("select pgjobs.register_job('@internal', 'maintenance', 'incomplete-cleanup')")
+    await crowd.execute(
+        'select pgjobs.submit_tasks($1, array_fill(\'{"node_id": "a"}\'::jsonb, array[30]))', job
+    )
+    for look in (
+        "list_cleanups()",
+        "list_cleanups(of_node => 'a')",
+        "count_cleanups()",
+        "count_cleanups('{done}')",
+    ):
+        async with reads_counted(crowd) as reads:
+            assert await crowd.fetch(f"select * from pgjobs.{look}")
+        assert reads.scans == {}, look
+        # Leases are few and have no index by job.
+        assert max(rows for table, rows in reads.rows.items() if table != "leases") < 1_000, look

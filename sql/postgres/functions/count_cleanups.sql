@@ -6,16 +6,35 @@ returns table (total bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
 as $$
+declare
+  v_job integer := pgjobs.cleanup_job();
+  v_is_narrowed boolean := num_nonnulls(count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job) > 0;
 begin
   perform pgjobs.check_cleanup_statuses(count_cleanups.statuses);
+  -- What is done is what is not open, so no outcome is looked up.
   return query
-  select count(*)
-  from pgjobs.incomplete_cleanup_tasks as c
-  where (count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
-    and (count_cleanups.target_types is null or c.target_type = any (count_cleanups.target_types))
-    and (count_cleanups.of_node is null or c.node_id = count_cleanups.of_node)
-    and (count_cleanups.of_job is null or count_cleanups.of_job in (c.job_id::text, c.job_name));
+  select
+    count(*) filter (where count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
+    + case
+      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses) then (
+        select count(*)
+        from pgjobs.tasks as t
+        where t.room = '@internal' and t.job_id = v_job
+          and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
+            t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job))
+      ) - count(*)
+      else 0
+    end
+  from pgjobs.open_cleanups as c
+  where c.job_id = v_job
+    and (not v_is_narrowed or (
+      select pgjobs.is_wanted_cleanup(t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job)
+      from pgjobs.tasks as t
+      where t.id = c.task_id
+    ));
 end
 $$;
 

@@ -178,7 +178,7 @@ begin
       when v_task.id is null then format('There is no task %s: it never was, or retention removed it.',
         coalesce(why.task_id::text, why.task_uuid::text, ''))
       else format('Task %s of %s was submitted %s ago from %s.',
-        v_task.id, v_task.job, pgjobs.ago(v_task.created_at, v_now), v_task.room)
+        v_task.uuid, v_task.job, pgjobs.ago(v_task.created_at, v_now), v_task.room)
     end,
     null::text;
   if v_task.id is null then

@@ -40,7 +40,7 @@ with one as (
     coalesce(
       (
         select
-          'Task ' || o.id || ' of ' || o.job || ' was submitted ' || short_duration((now() - o.created_at) / 1e6)
+          'Task ' || (select v.uuid from task as v where v.id = o.id) || ' of ' || o.job || ' was submitted ' || short_duration((now() - o.created_at) / 1e6)
           || ' ago from ' || o.room || '.'
         from one as o
       ),
