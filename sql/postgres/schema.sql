@@ -1820,6 +1820,20 @@ CREATE FUNCTION pgjobs.cleanup_job() RETURNS integer
 
 COMMENT ON FUNCTION pgjobs.cleanup_job() IS 'Number of the clean-up job. Example: select pgjobs.cleanup_job()';
 
+CREATE FUNCTION pgjobs.cleanup_waits_since(task_id bigint) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT COALESCE(( SELECT e.ended_at
+            FROM pgjobs.attempts e
+           WHERE (e.task_id = cleanup_waits_since.task_id)
+           ORDER BY e.id DESC
+          LIMIT 1), ( SELECT t.created_at
+            FROM pgjobs.tasks t
+           WHERE (t.id = cleanup_waits_since.task_id))) AS "coalesce";
+END;
+
+COMMENT ON FUNCTION pgjobs.cleanup_waits_since(task_id bigint) IS 'Since when a clean-up task waits. Example: select pgjobs.cleanup_waits_since(42)';
+
 CREATE FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) RETURNS TABLE(failed integer, retried integer, retired_jobs integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1938,16 +1952,35 @@ CREATE FUNCTION pgjobs.count_cleanups(statuses text[] DEFAULT NULL::text[], targ
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
+declare
+  v_job integer := pgjobs.cleanup_job();
+  v_is_narrowed boolean := num_nonnulls(count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job) > 0;
 begin
   perform pgjobs.check_cleanup_statuses(count_cleanups.statuses);
+  -- What is done is what is not open, so no outcome is looked up.
   return query
-  select count(*)
-  from pgjobs.incomplete_cleanup_tasks as c
-  where (count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
-    and (count_cleanups.target_types is null or c.target_type = any (count_cleanups.target_types))
-    and (count_cleanups.of_node is null or c.node_id = count_cleanups.of_node)
-    and (count_cleanups.of_job is null or count_cleanups.of_job in (c.job_id::text, c.job_name));
+  select
+    count(*) filter (where count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
+    + case
+      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses) then (
+        select count(*)
+        from pgjobs.tasks as t
+        where t.room = '@internal' and t.job_id = v_job
+          and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
+            t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job))
+      ) - count(*)
+      else 0
+    end
+  from pgjobs.open_cleanups as c
+  where c.job_id = v_job
+    and (not v_is_narrowed or (
+      select pgjobs.is_wanted_cleanup(t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job)
+      from pgjobs.tasks as t
+      where t.id = c.task_id
+    ));
 end
 $$;
 
@@ -3802,6 +3835,12 @@ CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
 
 COMMENT ON FUNCTION pgjobs.is_visible(room text, from_room text) IS 'Whether a room''s jobs are visible from another. Example: select pgjobs.is_visible(''@global'', ''lab-7'')';
 
+CREATE FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN (((target_types IS NULL) OR (((payload -> 'target'::text) ->> 'type'::text) = ANY (target_types))) AND ((of_node IS NULL) OR ((payload ->> 'node_id'::text) = of_node)) AND ((of_job IS NULL) OR (of_job = ANY (ARRAY[(payload ->> 'job_id'::text), (payload ->> 'job_name'::text)]))));
+
+COMMENT ON FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) IS 'Whether a clean-up task fits some filters. Example: select pgjobs.is_wanted_cleanup(''{"node_id": "a"}'', null, ''a'', null)';
+
 CREATE FUNCTION pgjobs.jobs_status() RETURNS TABLE(job text, state text, workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision, job_id integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4176,23 +4215,51 @@ CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], targe
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
     AS $$
 declare
+  v_job integer := pgjobs.cleanup_job();
+  v_is_narrowed boolean := num_nonnulls(list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) > 0;
+  v_last integer := list_cleanups.page_offset + list_cleanups.page_size;
   v_tasks bigint[];
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
-  -- Found first and shown afterwards: redacting is dear, and a page is short.
-  v_tasks := array(
-    select c.task_id
-    from pgjobs.incomplete_cleanup_tasks as c
-    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-      and (list_cleanups.target_types is null or c.target_type = any (list_cleanups.target_types))
-      and (list_cleanups.of_node is null or c.node_id = list_cleanups.of_node)
-      and (list_cleanups.of_job is null or list_cleanups.of_job in (c.job_id::text, c.job_name))
-    order by c.next_attempt_at nulls last, c.updated_at desc, c.task_id
+  -- Found first and shown afterwards: redacting is dear, and a page is short. When they
+  -- changed is asked only of those that the page may reach, the done ones last.
+  with open as materialized (
+    select c.task_id, c.next_attempt_at, c.since
+    from pgjobs.open_cleanups as c
+    where c.job_id = v_job and (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+      and (not v_is_narrowed or (
+        select pgjobs.is_wanted_cleanup(t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job)
+        from pgjobs.tasks as t
+        where t.id = c.task_id
+      ))
+  ), reach as materialized (
+    select max(n.next_attempt_at) as next_attempt_at, count(*) >= v_last as is_enough
+    from (select o.next_attempt_at from open as o where o.next_attempt_at is not null order by 1 limit v_last) as n
+  ), found as (
+    select o.task_id, o.next_attempt_at, o.since
+    from open as o
+    join reach as r on o.next_attempt_at <= r.next_attempt_at or (o.next_attempt_at is null and not r.is_enough)
+    union all
+    select d.task_id, null, d.ended_at
+    from reach as r
+    join pgjobs.tasks as t on t.room = '@internal' and t.job_id = v_job and not r.is_enough
+    join pgjobs.outcomes as d on d.task_id = t.id and d.status = 'completed'
+    where (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses))
+      and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
+        t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job))
+  )
+  select array_agg(p.task_id) into v_tasks
+  from (
+    select f.task_id
+    from found as f
+    order by f.next_attempt_at nulls last, coalesce(f.since, pgjobs.cleanup_waits_since(f.task_id)) desc, f.task_id
     limit list_cleanups.page_size offset list_cleanups.page_offset
-  );
+  ) as p;
   return query
   select c.*
   from pgjobs.incomplete_cleanup_tasks as c
@@ -8391,7 +8458,7 @@ begin
       when v_task.id is null then format('There is no task %s: it never was, or retention removed it.',
         coalesce(why.task_id::text, why.task_uuid::text, ''))
       else format('Task %s of %s was submitted %s ago from %s.',
-        v_task.id, v_task.job, pgjobs.ago(v_task.created_at, v_now), v_task.room)
+        v_task.uuid, v_task.job, pgjobs.ago(v_task.created_at, v_now), v_task.room)
     end,
     null::text;
   if v_task.id is null then
@@ -9146,6 +9213,76 @@ COMMENT ON COLUMN pgjobs.migrations.name IS 'The file it came from.';
 COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied file never changes.';
 
 COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
+
+CREATE VIEW pgjobs.open_cleanups AS
+ SELECT task_id,
+    job_id,
+    COALESCE(status,
+        CASE
+            WHEN (attempt = 0) THEN 'queued'::text
+            WHEN (( SELECT e.error_kind
+               FROM pgjobs.attempts e
+              WHERE (e.task_id = p.task_id)
+              ORDER BY e.id DESC
+             LIMIT 1) = ANY (ARRAY['auth'::text, 'config'::text])) THEN 'blocked'::text
+            ELSE 'retrying'::text
+        END) AS status,
+    next_attempt_at,
+    since
+   FROM ( SELECT r.task_id,
+            r.job_id,
+            r.attempt,
+            NULL::text AS status,
+            r.due_at AS next_attempt_at,
+            NULL::timestamp with time zone AS since
+           FROM pgjobs.ready r
+        UNION ALL
+         SELECT s.task_id,
+            s.job_id,
+            s.attempt,
+            NULL::text,
+            s.run_at,
+            NULL::timestamp with time zone
+           FROM pgjobs.scheduled s
+        UNION ALL
+         SELECT l.task_id,
+            l.job_id,
+            l.attempt,
+            'running'::text,
+            NULL::timestamp with time zone,
+            l.claimed_at
+           FROM pgjobs.leases l
+          WHERE (l.task_id > 0)
+        UNION ALL
+         SELECT i.task_id,
+            i.job_id,
+            i.attempt,
+            'ignored'::text,
+            NULL::timestamp with time zone,
+            i.ignored_at
+           FROM pgjobs.ignored i
+          WHERE (i.task_id > 0)
+        UNION ALL
+         SELECT o.task_id,
+            o.job_id,
+            o.attempt,
+            'abandoned'::text,
+            NULL::timestamp with time zone,
+            o.ended_at
+           FROM pgjobs.outcomes o
+          WHERE (o.status <> 'completed'::text)) p;
+
+COMMENT ON VIEW pgjobs.open_cleanups IS 'Where clean-up tasks are that are not done. Example: see pgjobs.count_cleanups, which asks for those of one job';
+
+COMMENT ON COLUMN pgjobs.open_cleanups.task_id IS 'The clean-up task.';
+
+COMMENT ON COLUMN pgjobs.open_cleanups.job_id IS 'Number of its job.';
+
+COMMENT ON COLUMN pgjobs.open_cleanups.status IS 'As in incomplete_cleanup_tasks.';
+
+COMMENT ON COLUMN pgjobs.open_cleanups.next_attempt_at IS 'When the next attempt is due.';
+
+COMMENT ON COLUMN pgjobs.open_cleanups.since IS 'Since when, unless it is in line.';
 
 CREATE TABLE pgjobs.outcomes_default (
     task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
@@ -10320,7 +10457,11 @@ CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.outcomes_from_2500
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ready FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.run_targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.scheduled FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.tasks FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
@@ -10350,7 +10491,11 @@ CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjob
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.ready FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.run_targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
+
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.scheduled FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.tasks FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
@@ -10552,6 +10697,8 @@ GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease
 REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.cleanup_job() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.cleanup_waits_since(task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) FROM PUBLIC;
 
@@ -10833,6 +10980,8 @@ REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM 
 REVOKE ALL ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_status() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_readonly;

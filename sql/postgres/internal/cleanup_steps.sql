@@ -38,9 +38,11 @@ comment on function pgjobs.refuse_cleanup_step is
 create function pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text)
 returns boolean
 language sql immutable
-return (is_wanted_cleanup.target_types is null or payload -> 'target' ->> 'type' = any (is_wanted_cleanup.target_types))
+as $$
+select (is_wanted_cleanup.target_types is null or payload -> 'target' ->> 'type' = any (is_wanted_cleanup.target_types))
   and (is_wanted_cleanup.of_node is null or payload ->> 'node_id' = is_wanted_cleanup.of_node)
-  and (is_wanted_cleanup.of_job is null or is_wanted_cleanup.of_job in (payload ->> 'job_id', payload ->> 'job_name'));
+  and (is_wanted_cleanup.of_job is null or is_wanted_cleanup.of_job in (payload ->> 'job_id', payload ->> 'job_name'))
+$$;
 
 comment on function pgjobs.is_wanted_cleanup is
   'Whether a clean-up task fits some filters. Example: select pgjobs.is_wanted_cleanup(''{"node_id": "a"}'', null, ''a'', null)';

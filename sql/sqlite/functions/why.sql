@@ -40,8 +40,8 @@ with one as (
     coalesce(
       (
         select
-          'Task ' || (select v.uuid from task as v where v.id = o.id) || ' of ' || o.job || ' was submitted ' || short_duration((now() - o.created_at) / 1e6)
-          || ' ago from ' || o.room || '.'
+          'Task ' || (select v.uuid from task as v where v.id = o.id) || ' of ' || o.job || ' was submitted '
+          || short_duration((now() - o.created_at) / 1e6) || ' ago from ' || o.room || '.'
         from one as o
       ),
       'There is no task ' || coalesce(:task_id, :task_uuid, '') || ': it never was, or retention removed it.'
