@@ -76,43 +76,6 @@ comment on column pgjobs.incomplete_cleanup_tasks.ignored_by_user_id is 'Who ign
 comment on column pgjobs.incomplete_cleanup_tasks.ignore_reason is 'Why.';
 comment on column pgjobs.incomplete_cleanup_tasks.task_id is 'Number of the clean-up task.';
 
--- Clean-up tasks that are not done, by where they are: few, however many were done and
--- however long the queue is. Not granted to anyone: list_cleanups and count_cleanups
--- look here first.
-create view pgjobs.open_cleanups as
-select
-  p.task_id,
-  p.job_id,
-  coalesce(p.status, case
-    when p.attempt = 0 then 'queued'
-    when (
-      select e.error_kind from pgjobs.attempts as e where e.task_id = p.task_id order by e.id desc limit 1
-    ) in ('auth', 'config') then 'blocked'
-    else 'retrying'
-  end) as status,
-  p.next_attempt_at,
-  p.since
-from (
-  select r.task_id, r.job_id, r.attempt, null::text as status, r.due_at as next_attempt_at, null::timestamptz as since
-  from pgjobs.ready as r
-  union all
-  select s.task_id, s.job_id, s.attempt, null, s.run_at, null from pgjobs.scheduled as s
-  union all
-  select l.task_id, l.job_id, l.attempt, 'running', null, l.claimed_at from pgjobs.leases as l where l.task_id > 0
-  union all
-  select i.task_id, i.job_id, i.attempt, 'ignored', null, i.ignored_at from pgjobs.ignored as i where i.task_id > 0
-  union all
-  select o.task_id, o.job_id, o.attempt, 'abandoned', null, o.ended_at from pgjobs.outcomes as o where o.status <> 'completed'
-) as p;
-
-comment on view pgjobs.open_cleanups is
-  'Where clean-up tasks are that are not done. Example: see pgjobs.count_cleanups, which asks for those of one job';
-comment on column pgjobs.open_cleanups.task_id is 'The clean-up task.';
-comment on column pgjobs.open_cleanups.job_id is 'Number of its job.';
-comment on column pgjobs.open_cleanups.status is 'As in incomplete_cleanup_tasks.';
-comment on column pgjobs.open_cleanups.next_attempt_at is 'When the next attempt is due.';
-comment on column pgjobs.open_cleanups.since is 'Since when, unless it is in line.';
-
 -- Their events are kept as long as they are, so the numbers do not shift.
 create view pgjobs.incomplete_cleanup_events as
 select

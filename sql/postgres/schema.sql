@@ -3837,7 +3837,11 @@ COMMENT ON FUNCTION pgjobs.is_visible(room text, from_room text) IS 'Whether a r
 
 CREATE FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
-    RETURN (((target_types IS NULL) OR (((payload -> 'target'::text) ->> 'type'::text) = ANY (target_types))) AND ((of_node IS NULL) OR ((payload ->> 'node_id'::text) = of_node)) AND ((of_job IS NULL) OR (of_job = ANY (ARRAY[(payload ->> 'job_id'::text), (payload ->> 'job_name'::text)]))));
+    AS $$
+select (is_wanted_cleanup.target_types is null or payload -> 'target' ->> 'type' = any (is_wanted_cleanup.target_types))
+  and (is_wanted_cleanup.of_node is null or payload ->> 'node_id' = is_wanted_cleanup.of_node)
+  and (is_wanted_cleanup.of_job is null or is_wanted_cleanup.of_job in (payload ->> 'job_id', payload ->> 'job_name'))
+$$;
 
 COMMENT ON FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) IS 'Whether a clean-up task fits some filters. Example: select pgjobs.is_wanted_cleanup(''{"node_id": "a"}'', null, ''a'', null)';
 

@@ -28,9 +28,8 @@ begin
       ) - count(*)
       else 0
     end
-  from pgjobs.open_cleanups as c
-  where c.job_id = v_job
-    and (not v_is_narrowed or (
+  from pgjobs.open_cleanups(v_job) as c
+  where (not v_is_narrowed or (
       select pgjobs.is_wanted_cleanup(t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job)
       from pgjobs.tasks as t
       where t.id = c.task_id

@@ -26,8 +26,8 @@ begin
   -- changed is asked only of those that the page may reach, the done ones last.
   with open as materialized (
     select c.task_id, c.next_attempt_at, c.since
-    from pgjobs.open_cleanups as c
-    where c.job_id = v_job and (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+    from pgjobs.open_cleanups(v_job) as c
+    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
       and (not v_is_narrowed or (
         select pgjobs.is_wanted_cleanup(t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job)
         from pgjobs.tasks as t

@@ -65,3 +65,38 @@ end;
 
 comment on function pgjobs.cleanup_waits_since is
   'Since when a clean-up task waits. Example: select pgjobs.cleanup_waits_since(42)';
+
+-- Clean-up tasks that are not done, by where they are: few, however many were done and
+-- however long the queue is. Plain SQL, so that a caller's query takes it in.
+create function pgjobs.open_cleanups(job_id integer)
+returns table (task_id bigint, status text, next_attempt_at timestamptz, since timestamptz)
+language sql stable
+as $$
+select
+  p.task_id,
+  coalesce(p.status, case
+    when p.attempt = 0 then 'queued'
+    when (
+      select e.error_kind from pgjobs.attempts as e where e.task_id = p.task_id order by e.id desc limit 1
+    ) in ('auth', 'config') then 'blocked'
+    else 'retrying'
+  end),
+  p.next_attempt_at,
+  p.since
+from (
+  select r.task_id, r.job_id, r.attempt, null::text as status, r.due_at as next_attempt_at, null::timestamptz as since
+  from pgjobs.ready as r
+  union all
+  select s.task_id, s.job_id, s.attempt, null, s.run_at, null from pgjobs.scheduled as s
+  union all
+  select l.task_id, l.job_id, l.attempt, 'running', null, l.claimed_at from pgjobs.leases as l where l.task_id > 0
+  union all
+  select i.task_id, i.job_id, i.attempt, 'ignored', null, i.ignored_at from pgjobs.ignored as i where i.task_id > 0
+  union all
+  select o.task_id, o.job_id, o.attempt, 'abandoned', null, o.ended_at from pgjobs.outcomes as o where o.status <> 'completed'
+) as p
+where p.job_id = open_cleanups.job_id
+$$;
+
+comment on function pgjobs.open_cleanups is
+  'Where clean-up tasks are that are not done. Example: select status, count(*) from pgjobs.open_cleanups(pgjobs.cleanup_job()) group by status';
