@@ -1974,9 +1974,8 @@ begin
       ) - count(*)
       else 0
     end
-  from pgjobs.open_cleanups as c
-  where c.job_id = v_job
-    and (not v_is_narrowed or (
+  from pgjobs.open_cleanups(v_job) as c
+  where (not v_is_narrowed or (
       select pgjobs.is_wanted_cleanup(t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job)
       from pgjobs.tasks as t
       where t.id = c.task_id
@@ -4234,8 +4233,8 @@ begin
   -- changed is asked only of those that the page may reach, the done ones last.
   with open as materialized (
     select c.task_id, c.next_attempt_at, c.since
-    from pgjobs.open_cleanups as c
-    where c.job_id = v_job and (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+    from pgjobs.open_cleanups(v_job) as c
+    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
       and (not v_is_narrowed or (
         select pgjobs.is_wanted_cleanup(t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job)
         from pgjobs.tasks as t
@@ -5130,6 +5129,37 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.note_retries() IS 'Trigger: notes retries for the rollups. Example: fires on insert into pgjobs.scheduled';
+
+CREATE FUNCTION pgjobs.open_cleanups(job_id integer) RETURNS TABLE(task_id bigint, status text, next_attempt_at timestamp with time zone, since timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $$
+select
+  p.task_id,
+  coalesce(p.status, case
+    when p.attempt = 0 then 'queued'
+    when (
+      select e.error_kind from pgjobs.attempts as e where e.task_id = p.task_id order by e.id desc limit 1
+    ) in ('auth', 'config') then 'blocked'
+    else 'retrying'
+  end),
+  p.next_attempt_at,
+  p.since
+from (
+  select r.task_id, r.job_id, r.attempt, null::text as status, r.due_at as next_attempt_at, null::timestamptz as since
+  from pgjobs.ready as r
+  union all
+  select s.task_id, s.job_id, s.attempt, null, s.run_at, null from pgjobs.scheduled as s
+  union all
+  select l.task_id, l.job_id, l.attempt, 'running', null, l.claimed_at from pgjobs.leases as l where l.task_id > 0
+  union all
+  select i.task_id, i.job_id, i.attempt, 'ignored', null, i.ignored_at from pgjobs.ignored as i where i.task_id > 0
+  union all
+  select o.task_id, o.job_id, o.attempt, 'abandoned', null, o.ended_at from pgjobs.outcomes as o where o.status <> 'completed'
+) as p
+where p.job_id = open_cleanups.job_id
+$$;
+
+COMMENT ON FUNCTION pgjobs.open_cleanups(job_id integer) IS 'Where clean-up tasks are that are not done. Example: select status, count(*) from pgjobs.open_cleanups(pgjobs.cleanup_job()) group by status';
 
 CREATE FUNCTION pgjobs.open_session(of_user text DEFAULT NULL::text, as_superuser boolean DEFAULT false, token text DEFAULT NULL::text, sign_in text DEFAULT NULL::text, lifetime interval DEFAULT NULL::interval) RETURNS TABLE(session text, user_id text, is_superuser boolean, expires_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -9218,76 +9248,6 @@ COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied
 
 COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
 
-CREATE VIEW pgjobs.open_cleanups AS
- SELECT task_id,
-    job_id,
-    COALESCE(status,
-        CASE
-            WHEN (attempt = 0) THEN 'queued'::text
-            WHEN (( SELECT e.error_kind
-               FROM pgjobs.attempts e
-              WHERE (e.task_id = p.task_id)
-              ORDER BY e.id DESC
-             LIMIT 1) = ANY (ARRAY['auth'::text, 'config'::text])) THEN 'blocked'::text
-            ELSE 'retrying'::text
-        END) AS status,
-    next_attempt_at,
-    since
-   FROM ( SELECT r.task_id,
-            r.job_id,
-            r.attempt,
-            NULL::text AS status,
-            r.due_at AS next_attempt_at,
-            NULL::timestamp with time zone AS since
-           FROM pgjobs.ready r
-        UNION ALL
-         SELECT s.task_id,
-            s.job_id,
-            s.attempt,
-            NULL::text,
-            s.run_at,
-            NULL::timestamp with time zone
-           FROM pgjobs.scheduled s
-        UNION ALL
-         SELECT l.task_id,
-            l.job_id,
-            l.attempt,
-            'running'::text,
-            NULL::timestamp with time zone,
-            l.claimed_at
-           FROM pgjobs.leases l
-          WHERE (l.task_id > 0)
-        UNION ALL
-         SELECT i.task_id,
-            i.job_id,
-            i.attempt,
-            'ignored'::text,
-            NULL::timestamp with time zone,
-            i.ignored_at
-           FROM pgjobs.ignored i
-          WHERE (i.task_id > 0)
-        UNION ALL
-         SELECT o.task_id,
-            o.job_id,
-            o.attempt,
-            'abandoned'::text,
-            NULL::timestamp with time zone,
-            o.ended_at
-           FROM pgjobs.outcomes o
-          WHERE (o.status <> 'completed'::text)) p;
-
-COMMENT ON VIEW pgjobs.open_cleanups IS 'Where clean-up tasks are that are not done. Example: see pgjobs.count_cleanups, which asks for those of one job';
-
-COMMENT ON COLUMN pgjobs.open_cleanups.task_id IS 'The clean-up task.';
-
-COMMENT ON COLUMN pgjobs.open_cleanups.job_id IS 'Number of its job.';
-
-COMMENT ON COLUMN pgjobs.open_cleanups.status IS 'As in incomplete_cleanup_tasks.';
-
-COMMENT ON COLUMN pgjobs.open_cleanups.next_attempt_at IS 'When the next attempt is due.';
-
-COMMENT ON COLUMN pgjobs.open_cleanups.since IS 'Since when, unless it is in line.';
-
 CREATE TABLE pgjobs.outcomes_default (
     task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
     job_id integer CONSTRAINT outcomes_job_id_not_null NOT NULL,
@@ -11141,6 +11101,8 @@ REVOKE ALL ON FUNCTION pgjobs.next_look(clock bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.note_look(since bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.open_cleanups(job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.open_session(of_user text, as_superuser boolean, token text, sign_in text, lifetime interval) TO pgjobs_api;
