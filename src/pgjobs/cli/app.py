@@ -7,53 +7,45 @@ from typing import Annotated
 
 import typer
 
-from pgjobs.cli.bench import bench
-from pgjobs.cli.cleanup import cleanup
-from pgjobs.cli.dev import dev
-from pgjobs.cli.doctor import doctor
-from pgjobs.cli.enqueue import enqueue
 from pgjobs.cli.exits import errors_told
-from pgjobs.cli.jobs import jobs
-from pgjobs.cli.migrate import migrate
-from pgjobs.cli.psql import psql
-from pgjobs.cli.serve import openapi, serve
-from pgjobs.cli.sweep import sweep
-from pgjobs.cli.tasks import tasks
-from pgjobs.cli.token import token
-from pgjobs.cli.top import top
-from pgjobs.cli.worker import worker
-from pgjobs.cli.workers import workers
+from pgjobs.cli.lazy import Later, lazy_group
+
+COMMANDS = {
+    "dev": Later(
+        "dev", "Run everything in one process: a Postgres of its own, server, worker, upkeep, demo jobs."
+    ),
+    "migrate": Later("migrate", "Install the schema or bring it up to date."),
+    "worker": Later("worker", "Run the tasks of some jobs until SIGTERM or Ctrl-C."),
+    "serve": Later("serve", "Serve the HTTP API."),
+    "enqueue": Later("enqueue", "Submit a task and print its number."),
+    "tasks": Later("tasks", "Look at tasks and act on them."),
+    "jobs": Later("jobs", "Look at jobs and act on them."),
+    "workers": Later("workers", "Look at workers and take them away."),
+    "cleanup": Later("cleanup", "Look after what runs that did not complete have left behind."),
+    "top": Later("top", "Watch the busiest jobs; q ends it."),
+    "doctor": Later("doctor", "Look for what is wrong and print the SQL that mends it."),
+    "sweep": Later("sweep", "Do one pass of upkeep and say what changed."),
+    "psql": Later("psql", "Open psql on the queue's database, with shortcuts.", is_passing=True),
+    "bench": Later("bench", "Measure throughput on this machine.", is_passing=True),
+    "token": Later("token", "API tokens."),
+    "openapi": Later("serve", "Print the OpenAPI document of the HTTP API."),
+}
+"""Every command, and the beginning of its help."""
 
 _EXITS = (
     "Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused, 5 schema behind, 6 unhealthy, "
     "7 awaited task failed, 124 timed out, 130 interrupted."
 )
 
-# Plain help: what draws boxes costs more time to import than everything else here.
 app = typer.Typer(
     name="pgjobs",
+    cls=lazy_group(COMMANDS),
     help="A job system that lives in Postgres.",
     epilog=_EXITS,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(dev)
-app.command()(migrate)
-app.command()(worker)
-app.command()(serve)
-app.command()(enqueue)
-app.add_typer(tasks, name="tasks")
-app.add_typer(jobs, name="jobs")
-app.add_typer(workers, name="workers")
-app.add_typer(cleanup, name="cleanup")
-app.command()(top)
-app.command()(doctor)
-app.command()(sweep)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(psql)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(bench)
-app.add_typer(token, name="token")
-app.command()(openapi)
 
 
 def _print_version(is_asked: bool) -> None:

@@ -7,10 +7,15 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+import typer
 
 from pgjobs.app import create_app
+from pgjobs.cli.app import app
 from pgjobs.queue import Queue
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
+from tests.surfaces.incomplete_runs import incomplete_runs
+
+GROUPS = ("tasks", "jobs", "workers", "cleanup")
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +24,12 @@ def components() -> dict[str, Any]:
 
 
 async def test_every_document_is_what_http_would_answer(
-    pgjobs: Pgjobs, queue: Queue, job: str, components: dict[str, Any]
+    pgjobs: Pgjobs, queue: Queue, queue_url: str, job: str, components: dict[str, Any]
 ):
     first, second = await failed_tasks(queue, job, 2)
+    (run,) = await incomplete_runs(queue, queue_url)
+    await queue.register_job("@global", "mail", "Unused", keep=True)
+    unused = "@global:mail:Unused"
     [worker] = await queue.list_workers()
     commands: list[tuple[str, tuple[object, ...], str]] = [
         ("TaskOut", ("enqueue", job, '{"to": "ada"}'), ""),
@@ -39,6 +47,15 @@ async def test_every_document_is_what_http_would_answer(
         ("Page_JobListed_", ("jobs", "list"), ""),
         ("JobOut", ("jobs", "show", job), ""),
         ("JobOut", ("jobs", "pause", job), ""),
+        ("JobOut", ("jobs", "resume", job), ""),
+        ("JobOut", ("jobs", "archive", unused), ""),
+        ("JobOut", ("jobs", "unarchive", unused), ""),
+        ("JobOut", ("jobs", "retire", unused), ""),
+        ("CleanupPage", ("cleanup", "list"), ""),
+        ("CleanupDetail", ("cleanup", "show", run), ""),
+        ("CleanupOut", ("cleanup", "retry-now", run), ""),
+        ("CleanupOut", ("cleanup", "ignore", run), ""),
+        ("CleanupOut", ("cleanup", "unignore", run), ""),
         ("Page_WorkerListed_", ("workers", "list"), ""),
         ("WorkerListed", ("workers", "show", worker.id), ""),
     ]
@@ -48,8 +65,20 @@ async def test_every_document_is_what_http_would_answer(
         document = json.loads(done.stdout)
         schema = {"$ref": f"#/components/schemas/{model}", "components": components}
         jsonschema_rs.validator_for(schema).validate(document)
-        if model.startswith("Page"):
+        if "Page" in model:
             assert document["items"], arguments
+    assert _with_json() == {" ".join(map(str, a[: 1 + (a[0] in GROUPS)])) for _, a, _ in commands}
+
+
+def _with_json() -> set[str]:
+    """Every command that prints JSON when asked to."""
+    group: Any = typer.main.get_command(app)
+    commands = {
+        f"{name} {part}".strip(): command
+        for name, each in group.commands.items()
+        for part, command in getattr(each, "commands", {"": each}).items()
+    }
+    return {name for name, command in commands.items() if any("--json" in p.opts for p in command.params)}
 
 
 async def test_a_full_page_says_that_there_may_be_more(pgjobs: Pgjobs, queue: Queue, job: str):

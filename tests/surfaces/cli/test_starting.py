@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 
 from pgjobs import __version__
+from pgjobs.cli.app import COMMANDS
 from pgjobs.queue import Queue
 from tests.server import PostgresServer
 from tests.surfaces.cli.commands import Terminal, environment, run
@@ -53,6 +54,30 @@ finally:
     assert done.stderr in ("loaded False\n", f"loaded {own}False\n")
 
 
+def test_the_list_of_commands_imports_none_of_them():
+    program = """
+import sys
+from pgjobs.cli import main
+sys.argv = ["pgjobs", "--help"]
+try:
+    main()
+finally:
+    print("loaded", *sorted(name for name in sys.modules if name.startswith("pgjobs")), file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stderr.split()[1:] == [
+        "pgjobs", "pgjobs.cli", "pgjobs.cli.app", "pgjobs.cli.exits", "pgjobs.cli.lazy", "pgjobs.errors",
+    ]  # fmt: skip
+
+
+def test_the_list_of_commands_says_what_their_help_says():
+    for name, later in COMMANDS.items():
+        said = " ".join((later.load(name).help or "").split())
+        assert said.startswith(later.summary.rstrip(".")), name
+
+
 def test_the_version_is_told():
     assert run("--version").stdout == f"{__version__}\n"
 
@@ -74,6 +99,22 @@ async def test_a_terminal_gets_colours_and_a_pipe_does_not(
         assert terminal.end() == 0
     assert "\x1b[31m" not in terminal.shown
     assert "\x1b" not in pgjobs("tasks", "list", FORCE_COLOR="1").stdout
+
+
+async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Queue, job: str):
+    [task] = await failed_tasks(queue, job, 1)
+    [worker] = await queue.list_workers()
+    for arguments in (
+        ("--help",), ("tasks", "retry", "--help"), ("tasks", "list"), ("tasks", "show", task),
+        ("tasks", "why", task), ("tasks", "retry", "--status", "failed", "--yes"), ("tasks", "nothing"),
+        ("tasks", "list", "--json"), ("tasks", "prune", "--older-than", "0s", "--yes"), ("jobs", "list"),
+        ("jobs", "show", job), ("workers", "list"), ("workers", "show", worker.id), ("cleanup", "list"),
+        ("doctor",), ("top",), ("sweep",), ("migrate",),
+    ):  # fmt: skip
+        done = pgjobs(*arguments, FORCE_COLOR="1", CLICOLOR_FORCE="1", TERM="xterm-256color")
+        assert done.stdout or done.stderr, arguments
+        assert "\x1b" not in done.stdout + done.stderr, arguments
+        assert "\r" not in done.stdout + done.stderr, arguments
 
 
 @pytest.fixture
