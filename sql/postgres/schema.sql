@@ -1214,53 +1214,35 @@ CREATE FUNCTION pgjobs."check"() RETURNS TABLE(rule text, violations bigint)
     AS $$
 begin
   return query
-  with homes as (
-    select r.task_id, r.job_id from pgjobs.ready as r
-    union all
-    select s.task_id, s.job_id from pgjobs.scheduled as s
-    union all
-    select l.task_id, l.job_id from pgjobs.leases as l
-    union all
-    select o.task_id, o.job_id from pgjobs.outcomes as o
-    union all
-    select i.task_id, i.job_id from pgjobs.ignored as i
-  ), counted as (
-    select t.id, count(h.task_id) as homes
-    from pgjobs.tasks as t
-    left join homes as h on h.task_id = t.id
-    group by t.id
-  )
-  select 'a task is in exactly one place', count(*) from counted as c where c.homes <> 1
+  select p.rule, p.violations from pgjobs.check_places() as p
   union all
-  select 'every place holds a task of its job', count(*)
-  from homes as h
-  left join pgjobs.tasks as t on t.id = h.task_id and t.job_id = h.job_id
-  where t.id is null
-  union all
-  select 'every task has a job', count(*)
-  from pgjobs.tasks as t
-  where not exists (select from pgjobs.jobs as j where j.id = t.job_id)
-  union all
-  select 'attempts stay within their limit', count(*)
-  from pgjobs.leases as l
-  join pgjobs.tasks as t on t.id = l.task_id
-  where l.attempt > t.max_attempts
-  union all
-  select 'outcomes stay within the limit of attempts', count(*)
-  from pgjobs.outcomes as o
-  join pgjobs.tasks as t on t.id = o.task_id
-  where o.attempt > t.max_attempts
-  union all
-  select 'a task waits in its own lane', count(*)
-  from (
-    select r.task_id, r.priority, case when not r.is_again then r.due_at end as due_at from pgjobs.ready as r
-    union all
-    select s.task_id, s.priority, null from pgjobs.scheduled as s
-  ) as w
-  join pgjobs.tasks as t on t.id = w.task_id
-  -- A first entry is due when its task was created: that is how it is found.
-  where w.priority <> t.priority or w.due_at <> t.created_at
-  union all
+  select b.rule, b.violations from pgjobs.check_belongings() as b;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs."check"() IS 'Counts broken promises; every row should say 0. Example: select * from pgjobs.check() where violations > 0';
+
+CREATE FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[] DEFAULT '{}'::integer[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
+    or cardinality(task_ids) > 10000 or cardinality(task_ids) <> any (lengths)
+  then
+    perform pgjobs.refuse('validation-error', 'A batch is given by arrays of one length, at most 10000',
+      format('Got %s tasks, %s tokens and %s.', cardinality(task_ids), cardinality(tokens), lengths));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[]) IS 'Refuses malformed batches. Example: select pgjobs.check_batch(array[1], array[gen_random_uuid()])';
+
+CREATE FUNCTION pgjobs.check_belongings() RETURNS TABLE(rule text, violations bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
   select 'history belongs to a task', count(*)
   from pgjobs.attempts as a
   where not exists (select from pgjobs.tasks as t where t.id = a.task_id)
@@ -1290,22 +1272,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs."check"() IS 'Counts broken promises; every row should say 0. Example: select * from pgjobs.check() where violations > 0';
-
-CREATE FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[] DEFAULT '{}'::integer[]) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE
-    AS $$
-begin
-  if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
-    or cardinality(task_ids) > 10000 or cardinality(task_ids) <> any (lengths)
-  then
-    perform pgjobs.refuse('validation-error', 'A batch is given by arrays of one length, at most 10000',
-      format('Got %s tasks, %s tokens and %s.', cardinality(task_ids), cardinality(tokens), lengths));
-  end if;
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[]) IS 'Refuses malformed batches. Example: select pgjobs.check_batch(array[1], array[gen_random_uuid()])';
+COMMENT ON FUNCTION pgjobs.check_belongings() IS 'Counts what hangs on no task. Example: select * from pgjobs.check_belongings()';
 
 CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -1392,6 +1359,63 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.check_page(page_size integer, page_offset integer) IS 'Refuses pages that cannot be. Example: select pgjobs.check_page(50, 0)';
+
+CREATE FUNCTION pgjobs.check_places() RETURNS TABLE(rule text, violations bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return query
+  with homes as (
+    select r.task_id, r.job_id from pgjobs.ready as r
+    union all
+    select s.task_id, s.job_id from pgjobs.scheduled as s
+    union all
+    select l.task_id, l.job_id from pgjobs.leases as l
+    union all
+    select o.task_id, o.job_id from pgjobs.outcomes as o
+    union all
+    select i.task_id, i.job_id from pgjobs.ignored as i
+  ), counted as (
+    select t.id, count(h.task_id) as homes
+    from pgjobs.tasks as t
+    left join homes as h on h.task_id = t.id
+    group by t.id
+  )
+  select 'a task is in exactly one place', count(*) from counted as c where c.homes <> 1
+  union all
+  select 'every place holds a task of its job', count(*)
+  from homes as h
+  left join pgjobs.tasks as t on t.id = h.task_id and t.job_id = h.job_id
+  where t.id is null
+  union all
+  select 'every task has a job', count(*)
+  from pgjobs.tasks as t
+  where not exists (select from pgjobs.jobs as j where j.id = t.job_id)
+  union all
+  select 'attempts stay within their limit', count(*)
+  from pgjobs.leases as l
+  join pgjobs.tasks as t on t.id = l.task_id
+  where l.attempt > t.max_attempts
+  union all
+  select 'outcomes stay within the limit of attempts', count(*)
+  from pgjobs.outcomes as o
+  join pgjobs.tasks as t on t.id = o.task_id
+  where o.attempt > t.max_attempts
+  union all
+  select 'a task waits in its own lane', count(*)
+  from (
+    select r.task_id, r.priority, case when not r.is_again then r.due_at end as due_at from pgjobs.ready as r
+    union all
+    select s.task_id, s.priority, null from pgjobs.scheduled as s
+  ) as w
+  join pgjobs.tasks as t on t.id = w.task_id
+  -- A first entry is due when its task was created: that is how it is found.
+  where w.priority <> t.priority or w.due_at <> t.created_at;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_places() IS 'Counts tasks that are not where they should be. Example: select * from pgjobs.check_places()';
 
 CREATE FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -10621,6 +10645,8 @@ GRANT ALL ON FUNCTION pgjobs."check"() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARIADIC lengths integer[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.check_belongings() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) FROM PUBLIC;
@@ -10630,6 +10656,8 @@ REVOKE ALL ON FUNCTION pgjobs.check_document(document jsonb, what text) FROM PUB
 REVOKE ALL ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_page(page_size integer, page_offset integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_places() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) FROM PUBLIC;
 
