@@ -82,15 +82,20 @@ async def test_a_failing_task_is_tried_once_per_tick(queue, clock):
 
 
 class Counting:
-    """A driver that counts the verbs it is asked for."""
+    """A driver that counts the verbs it has answered."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
         self.calls: list[str] = []
 
     async def call(self, verb: str, **arguments: Any) -> Any:
+        answer = await self._driver.call(verb, **arguments)
         self.calls.append(verb)
-        return await self._driver.call(verb, **arguments)
+        return answer
+
+    async def fell_asleep(self) -> bool:
+        """It has asked to be woken, and found nothing more to do."""
+        return "await_cleanups" in self.calls and self.calls[-1] == "claim_cleanups"
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._driver, name)
@@ -138,7 +143,7 @@ async def test_retry_now_wakes_a_sleeping_cleaner(queue, clock):
     run = await cleanup_of(queue, clock, target={"type": "tape"})
     driver = Counting(queue.driver)
     with running(CleanupRunner(Queue(driver), {"tape": cleaner})):  # type: ignore[arg-type]
-        await eventually(lambda: _is(driver.calls.count("await_cleanups") >= 1))
+        await eventually(driver.fell_asleep)
         assert (await queue.get_cleanup(run)).status == "blocked"
         cleaner.error = None
         await queue.retry_cleanup(run, actor="ada")
@@ -152,7 +157,7 @@ async def test_unignore_wakes_a_sleeping_cleaner(queue, clock):
     await queue.ignore_cleanup(run)
     driver = Counting(queue.driver)
     with running(CleanupRunner(Queue(driver), {"tape": cleaner})):  # type: ignore[arg-type]
-        await eventually(lambda: _is(driver.calls.count("await_cleanups") >= 1))
+        await eventually(driver.fell_asleep)
         await queue.unignore_cleanup(run)
         await eventually(lambda: _is_done(queue, run))
 

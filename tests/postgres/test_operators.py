@@ -196,6 +196,19 @@ async def test_whoever_holds_a_transaction_open_is_a_blocker(queue, database_url
     assert pid not in {blocker.pid for blocker in await queue.blockers()}
 
 
+async def test_transactions_of_other_databases_block_nothing_here(queue, empty_database_url):
+    holder = await asyncpg.connect(empty_database_url)
+    await holder.execute("create table scratch (n int)")
+    await holder.execute("begin; insert into scratch values (1); prepare transaction 'elsewhere'")
+    try:
+        async with holder.transaction(isolation="repeatable_read"):
+            await holder.execute("insert into scratch values (2)")
+            assert await queue.blockers() == []
+    finally:
+        await holder.execute("rollback prepared 'elsewhere'")
+        await holder.close()
+
+
 async def test_a_prepared_transaction_is_a_blocker(queue, psql, database_url):
     holder = await asyncpg.connect(database_url)
     await holder.execute("create table scratch (n int)")

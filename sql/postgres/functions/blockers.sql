@@ -1,6 +1,7 @@
 -- Who keeps dead rows from being removed: sessions with an open transaction,
 -- prepared transactions, standbys and replication slots, the oldest first.
--- `held_back` counts the transactions since.
+-- `held_back` counts the transactions since. Transactions of other databases hold
+-- back nothing here.
 create function pgjobs.blockers()
 returns table (
   kind text,
@@ -29,9 +30,11 @@ begin
     where a.pid <> pg_backend_pid()
       and (a.backend_xmin is not null or a.backend_xid is not null)
       and a.backend_type not in ('walsender', 'autovacuum worker')
+      and coalesce(a.datname = current_database(), true)
     union all
     select 'prepared transaction', p.gid, null, null, p.prepared, p.transaction, format('rollback prepared %L', p.gid)
     from pg_prepared_xacts as p
+    where p.database = current_database()
     union all
     select
       'standby', coalesce(nullif(r.application_name, ''), r.client_addr::text), r.pid, r.state, null, r.backend_xmin,
