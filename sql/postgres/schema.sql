@@ -987,9 +987,11 @@ begin
     where a.pid <> pg_backend_pid()
       and (a.backend_xmin is not null or a.backend_xid is not null)
       and a.backend_type not in ('walsender', 'autovacuum worker')
+      and coalesce(a.datname = current_database(), true)
     union all
     select 'prepared transaction', p.gid, null, null, p.prepared, p.transaction, format('rollback prepared %L', p.gid)
     from pg_prepared_xacts as p
+    where p.database = current_database()
     union all
     select
       'standby', coalesce(nullif(r.application_name, ''), r.client_addr::text), r.pid, r.state, null, r.backend_xmin,
