@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import asyncpg
 import pytest
 
 from tests.server import PostgresServer
-
-
-def pgjobs(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "PGJOBS_DATABASE_URL")}
-    return subprocess.run(
-        [sys.executable, "-c", "from pgjobs.cli import main; main()", *arguments],
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+from tests.surfaces.cli.warm import run as pgjobs
 
 
 async def test_steps_go_to_stdout_and_talk_to_stderr(empty_database_url: str):

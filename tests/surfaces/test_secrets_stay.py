@@ -16,7 +16,7 @@ from pgjobs.maintenance import CleanupError, Outcome, Run, WebDavCleaner
 from pgjobs.queue import Queue
 from pgjobs.redaction import RedactingFormatter
 from tests.dav_server import answering
-from tests.surfaces.cli.commands import run as run_command
+from tests.surfaces.cli.warm import run as run_command
 from tests.surfaces.conftest import Serve
 from tests.surfaces.incomplete_runs import Failing, incomplete_runs, tick
 from tests.surfaces.rest_server import Api, token_of

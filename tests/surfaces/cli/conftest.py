@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Protocol
 
@@ -10,7 +9,7 @@ import pytest
 
 from pgjobs.queue import Queue
 from tests.surfaces.cli.commands import Done
-from tests.surfaces.cli.warm import Warm
+from tests.surfaces.cli.warm import run
 
 JOB = "@global:mail:Welcome"
 
@@ -21,15 +20,9 @@ class Pgjobs(Protocol):
     def __call__(self, *arguments: object, stdin: str | None = "", **more: str) -> Done: ...
 
 
-@pytest.fixture(scope="session")
-def warm() -> Iterator[Warm]:
-    with Warm() as warm:
-        yield warm
-
-
 @pytest.fixture
-def pgjobs(queue_url: str, warm: Warm) -> Pgjobs:
-    return partial(warm.run, PGJOBS_DATABASE_URL=queue_url)
+def pgjobs(queue_url: str) -> Pgjobs:
+    return partial(run, PGJOBS_DATABASE_URL=queue_url)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from pgjobs.drivers.binaries import wheel_binaries
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from pgjobs.queue import Queue
 from tests.server import PostgresServer, new_home
-from tests.surfaces.cli.commands import run
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
+from tests.surfaces.cli.warm import run
 
 
 def findings(url: str, code: int = 6) -> dict[str, tuple[str, str, str]]:

@@ -5,14 +5,15 @@ What depends on how a command starts is tested with processes of its own.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tests.surfaces.cli.commands import ROOT, Done, environment
@@ -49,15 +50,22 @@ class Warm:
             code = int(self._process.stdout.readline())
             return Done(argv, code, files[1].read_text(), files[2].read_text())
 
-    def __enter__(self) -> Warm:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(30)
+
+
+@cache
+def _warm() -> Warm:
+    warm = Warm()
+    atexit.register(warm.close)
+    return warm
+
+
+def run(*arguments: object, stdin: str | None = "", cwd: Path | None = None, **more: str) -> Done:
+    """In a pipe; nobody is there to answer questions."""
+    return _warm().run(*arguments, stdin=stdin, cwd=cwd, **more)
 
 
 def _serve() -> None:
