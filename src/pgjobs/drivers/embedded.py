@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -73,7 +73,8 @@ class EmbeddedPostgres:
         return server if server.port is not None else None
 
     def start(self) -> Self:
-        if not self.directory.exists():
+        # Whoever makes the directory sets its mode; another start may do so at the same time.
+        with suppress(FileExistsError):
             self.directory.mkdir(parents=True)
             # Another account that runs Postgres must pass through, but may not look around.
             self.directory.chmod(0o711 if self._account else 0o700)
