@@ -45,7 +45,10 @@ async def claim(queue: Queue, quantity: int = 1) -> list[Lease]:
 async def server_connections(database_url: str) -> int:
     connection = await asyncpg.connect(database_url)
     count = await connection.fetchval(
-        "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        """
+        select count(*) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+        """
     )
     await connection.close()
     return int(count)
