@@ -133,8 +133,10 @@ class RestVerbs:
         )
         return TaskAnswer.of(rows[0])
 
-    async def claim_and_show(self, worker_id: UUID, *, actor: str | None = None) -> ClaimAnswer | None:
-        rows = await self.driver.call("claim_and_show", worker_id=worker_id, actor=actor)
+    async def claim_and_show(
+        self, worker_id: UUID, *, actor: str | None = None, durable: bool | None = None
+    ) -> ClaimAnswer | None:
+        rows = await self.driver.call("claim_and_show", worker_id=worker_id, actor=actor, durable=durable)
         return ClaimAnswer.of(rows[0]) if rows else None
 
     async def update_task(

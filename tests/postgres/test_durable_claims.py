@@ -1,13 +1,17 @@
-"""Claims of a worker need not wait for the disk; outcomes always do."""
+"""Claims need not wait for the disk; outcomes always do."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
 from pgjobs import Jobs, Queue, Worker
+from pgjobs.rest import ApiSettings
+from tests.surfaces.rest_server import SECRET, Api, app_on, serving, token_of
 
 NOTE_WHO_WAITS = """
     create table public.waits (what text, waits text);
@@ -45,6 +49,22 @@ async def test_a_workers_outcomes_wait_for_the_disk_and_its_claims_if_asked(
         jobs.use(queue)
         await nothing.submit()
         await Worker(queue, jobs, durable_claims=durable).run_until_empty()
+    waits = {(row["what"], row["waits"]) for row in await operator.fetch("select * from public.waits")}
+    assert waits == {("leases", expected), ("outcomes", "on")}
+
+
+@pytest.mark.parametrize(("durable", "expected"), [(False, "off"), (True, "on")])
+async def test_claims_over_http_wait_for_the_disk_if_the_server_is_told_to(
+    operator: asyncpg.Connection, database_url: str, durable: bool, expected: str
+):
+    await operator.execute(NOTE_WHO_WAITS)
+    settings = ApiSettings(auth_secret=SecretStr(SECRET), durable_claims=durable)
+    with serving(app_on(database_url, settings)) as base, Api(base, token_of("ada")) as ada:
+        worker = ada.register()["worker_id"]
+        ada.submit()
+        task = await asyncio.to_thread(ada.claim, worker)
+        for status in ("running", "completed"):
+            await asyncio.to_thread(ada.update, task, status)
     waits = {(row["what"], row["waits"]) for row in await operator.fetch("select * from public.waits")}
     assert waits == {("leases", expected), ("outcomes", "on")}
 

@@ -52,6 +52,28 @@ async def read_all(queue: Queue, cursor: str | None, **options: Any) -> list[Eve
     return events
 
 
+async def test_what_was_shown_is_safe_from_a_crash(queue, connections):
+    hasty, looker, _ = connections
+    await hasty.execute("set synchronous_commit = off")
+    cursor = None
+    for _ in range(20):
+        await submit_within(queue, hasty)
+        written = await looker.fetchval("select pg_current_wal_insert_lsn()")
+        page = await queue.list_events(cursor)
+        cursor = page[-1].cursor
+        assert await looker.fetchval("select pg_current_wal_flush_lsn() >= $1::pg_lsn", written)
+
+
+async def test_reading_in_a_transaction_of_ones_own_leaves_its_commit_as_it_was(queue, connections):
+    reader, *_ = connections
+    for chosen in ("on", "remote_write", "local"):
+        await reader.execute(f"set synchronous_commit = {chosen}")
+        await queue.submit_task(JOB)
+        async with reader.transaction():
+            await queue.bound_to(reader).list_events()
+            assert await reader.fetchval("show synchronous_commit") == chosen
+
+
 async def test_two_transactions_that_commit_in_reverse_order_are_both_shown_once(queue, connections):
     first, second, _ = connections
     cursor = await queue.watch_events()

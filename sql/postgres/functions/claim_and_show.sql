@@ -1,7 +1,7 @@
 -- Claims one task for a worker, under a lease that lives by heartbeats, and
 -- shows it as HTTP does, with the lease's token, which nobody else is shown; no
--- row when nothing is due. Never an @internal one.
-create function pgjobs.claim_and_show(worker_id uuid, actor text default null)
+-- row when nothing is due. Never an @internal one. `durable` as for claims.
+create function pgjobs.claim_and_show(worker_id uuid, actor text default null, durable boolean default true)
 returns setof pgjobs.claim_answer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -13,7 +13,9 @@ begin
   select
     c.task_id, pgjobs.task_uuid(c.task_id), c.job, c.room, 'claimed', c.created_at, null::timestamptz,
     null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token
-  from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
+  from pgjobs.claim_tasks(
+    worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor, durable => claim_and_show.durable
+  ) as c;
 end
 $$;
 

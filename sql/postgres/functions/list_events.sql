@@ -71,6 +71,7 @@ begin
     v_xid := '0';
     v_id := 0;
   end loop;
+  perform pgjobs.keep_what_is_shown();
 end
 $$;
 

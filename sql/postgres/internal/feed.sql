@@ -27,6 +27,30 @@ $$;
 
 comment on function pgjobs.feed_snapshot is 'What a reader of events sees now. Example: select pgjobs.feed_snapshot()';
 
+-- Lets no crash take back what a reader is about to be shown: commits that did not
+-- wait for the disk are visible before they are safe, and a crash would give their
+-- numbers, and those of transactions that rolled back, to others, whom the
+-- reader's cursor passes over. A record of the reader's own puts all before it on
+-- the disk before the reader gets its answer.
+create function pgjobs.keep_what_is_shown()
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if pg_is_in_recovery() or pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() then
+    return;
+  end if;
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'local', true);
+  end if;
+  perform pg_logical_emit_message(true, 'pgjobs', 'read');
+end
+$$;
+
+comment on function pgjobs.keep_what_is_shown is
+  'Puts on the disk what a reader of events has seen. Example: see pgjobs.list_events, which calls it last';
+
 -- Events of `upto` that are not in `since`, after a place among them. A snapshot
 -- leaves out whatever was running then, one look-up each, and whatever began
 -- later: two index walks, and a transaction that stays open costs a reader nothing.

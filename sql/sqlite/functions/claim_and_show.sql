@@ -1,8 +1,9 @@
--- claim_and_show(worker_id uuid, actor text = null)
+-- claim_and_show(worker_id uuid, actor text = null, durable boolean = true)
 --
 -- Claims one task for a worker, under a lease that lives by heartbeats, and
 -- shows it as HTTP does, with the lease's token, which nobody else is shown; no
--- row when nothing is due. Never an @internal one.
+-- row when nothing is due. Never an @internal one. Every claim is as `durable` as
+-- the file.
 select true as v_remote;
 call claim_tasks(worker_id => :worker_id, remote => :v_remote, actor => :actor) into v_claimed;
 select a.*, json_extract(:v_claimed, '$[0].token') as token

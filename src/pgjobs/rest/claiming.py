@@ -13,11 +13,12 @@ from pgjobs.rest.waiting import Waiters
 
 POLL_SECONDS = 3.0
 
+Claim = Callable[[], Awaitable[ClaimAnswer | None]]
 HasLeft = Callable[[], Awaitable[bool]]
 
 
 async def claim_within(
-    seconds: float, worker_id: UUID, actor: str, queue: Queue, waiters: Waiters, has_left: HasLeft
+    seconds: float, worker_id: UUID, claim: Claim, queue: Queue, waiters: Waiters, has_left: HasLeft
 ) -> ClaimAnswer | None:
     """A task as soon as one is due, or none when the time is over or the caller has left."""
     deadline = time.monotonic() + seconds
@@ -26,7 +27,7 @@ async def claim_within(
         while True:
             mark = (await queue.mark_waiting(worker_id, previous=mark, remote=True)).mark
             # A submit that committed before the mark has woken nobody.
-            task = await queue.claim_and_show(worker_id, actor=actor)
+            task = await claim()
             left = deadline - time.monotonic()
             if task is not None or left <= 0 or waiters.is_closed:
                 return task

@@ -32,6 +32,7 @@ class ApiSettings(BaseSettings):
     cross_room_jobs: bool = False
     require_workers: bool = False
     validate_payloads: bool = False
+    durable_claims: bool = False
 
     public_reads: bool = True
     auth_secret: SecretStr | None = None

@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Response
 from starlette.requests import Request
 
-from pgjobs.queue_rest import ShownStatus
+from pgjobs.queue_rest import ClaimAnswer, ShownStatus
 from pgjobs.rest.auth import ActorDep, Reading
 from pgjobs.rest.claiming import claim_within
 from pgjobs.rest.dependencies import (
@@ -156,9 +156,13 @@ async def claim_task(
 ) -> ClaimOut:
     """Claim the oldest due task of the jobs the worker serves; with `Prefer: wait=N`, wait for one."""
     wait = min(wait, settings.long_poll_max_wait_seconds)
-    task = await queue.claim_and_show(body.worker_id, actor=actor.id)
+
+    async def claim() -> ClaimAnswer | None:
+        return await queue.claim_and_show(body.worker_id, actor=actor.id, durable=settings.durable_claims)
+
+    task = await claim()
     if task is None and wait:
-        task = await claim_within(wait, body.worker_id, actor.id, queue, waiters, request.is_disconnected)
+        task = await claim_within(wait, body.worker_id, claim, queue, waiters, request.is_disconnected)
         response.headers["Preference-Applied"] = f"wait={wait}"
     if task is not None:
         response.headers["Lease-Token"] = str(task.token)
