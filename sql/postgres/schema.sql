@@ -1672,7 +1672,7 @@ COMMENT ON COLUMN pgjobs.claim_answer.queue_position IS 'Its place among the pen
 
 COMMENT ON COLUMN pgjobs.claim_answer.token IS 'The lease, for acknowledgements.';
 
-CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.claim_answer
+CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text, durable boolean DEFAULT true) RETURNS SETOF pgjobs.claim_answer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1683,11 +1683,13 @@ begin
   select
     c.task_id, pgjobs.task_uuid(c.task_id), c.job, c.room, 'claimed', c.created_at, null::timestamptz,
     null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token
-  from pgjobs.claim_tasks(worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor) as c;
+  from pgjobs.claim_tasks(
+    worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor, durable => claim_and_show.durable
+  ) as c;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) IS 'Claims one task and shows it as HTTP does. Example: select uuid, token, payload from pgjobs.claim_and_show(''<worker id>'')';
+COMMENT ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text, durable boolean) IS 'Claims one task and shows it as HTTP does. Example: select uuid, token, payload from pgjobs.claim_and_show(''<worker id>'')';
 
 CREATE FUNCTION pgjobs.claim_cleanups(holder text, node_id text DEFAULT NULL::text, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval) RETURNS TABLE(task_id bigint, token uuid, attempt smallint, until timestamp with time zone, run_id uuid, job text, node text, target jsonb)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4034,6 +4036,23 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.judged_step(task_ids bigint[], step text) IS 'How a step would go for each task. Example: select * from pgjobs.judged_step(array[41, 42], ''retry'')';
 
+CREATE FUNCTION pgjobs.keep_what_is_shown() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if pg_is_in_recovery() or pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() then
+    return;
+  end if;
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'local', true);
+  end if;
+  perform pg_logical_emit_message(true, 'pgjobs', 'read');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.keep_what_is_shown() IS 'Puts on the disk what a reader of events has seen. Example: see pgjobs.list_events, which calls it last';
+
 CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[])
     LANGUAGE plpgsql
     AS $$
@@ -4344,6 +4363,7 @@ begin
     v_xid := '0';
     v_id := 0;
   end loop;
+  perform pgjobs.keep_what_is_shown();
 end
 $$;
 
@@ -10675,9 +10695,9 @@ REVOKE ALL ON FUNCTION pgjobs.check_update(old_status text, new_status text) FRO
 
 REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text, durable boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text, durable boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text, durable boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) TO pgjobs_worker;
@@ -10991,6 +11011,8 @@ REVOKE ALL ON FUNCTION pgjobs.jobs_used_in(room text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.judged_step(task_ids bigint[], step text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.keep_what_is_shown() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) FROM PUBLIC;
 
