@@ -153,7 +153,7 @@ async def test_five_hundred_wait_on_a_pool_of_five(database_url: str):
             await asyncio.sleep(4)
             assert not any(wait.done() for wait in waits)
             # Whoever waits holds no connection: others are served meanwhile.
-            assert ada.get("rooms/lab/tasks")["total"] == 10
+            assert ada.get("rooms/lab/tasks").json()["total"] == 10
             assert not any(wait.done() for wait in waits)
             for _ in tasks:
                 claimed = await asyncio.to_thread(ada.claim, worker)

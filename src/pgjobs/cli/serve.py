@@ -82,8 +82,11 @@ def run_server(app: Any, host: str, port: int) -> None:
 def server_config(app: Any, host: str, port: int) -> Any:
     import uvicorn
 
+    from pgjobs.rest.corked import CorkedHttp
+
     return uvicorn.Config(
         app,
+        http=CorkedHttp,
         host=host,
         port=port,
         access_log=False,
