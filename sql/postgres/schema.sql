@@ -3549,24 +3549,6 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.guard_table(relation text) IS 'Lets only verbs change the rows of a table. Example: see pgjobs.make_partition, which guards what it made';
 
-CREATE FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-  return exists (select from pgjobs.waiting_marks as m where has_holders.job_id = any (m.job_ids))
-    or exists (select from pgjobs.leases as l where l.task_id > 0 and l.job_id = has_holders.job_id and l.worker_id is null)
-    or exists (
-      select from pgjobs.rollups as r
-      where r.minute > has_holders.now - interval '10 minutes' and r.job_id = has_holders.job_id
-        and r.measure in ('completed', 'failed')
-    );
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) IS 'Whether somebody who is not registered takes tasks of a job. Example: select pgjobs.has_holders(1, pgjobs.now())';
-
 CREATE FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3964,6 +3946,33 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.jobs_used_in(room text) IS 'Jobs with tasks submitted from a room. Example: select pgjobs.jobs_used_in(''lab-7'')';
+
+CREATE FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+  return array(
+    select j.id
+    from pgjobs.waiting_marks as m
+    cross join unnest(m.job_ids) as j (id)
+    where m.since > jobs_with_holders.now - interval '90 seconds'
+    union
+    -- By the key: the pages of a busy table are mostly empty.
+    select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
+    union
+    select o.job_id
+    from (
+      select n.job_id, n.holder, n.worker_id, n.status, n.ended_at from pgjobs.outcomes as n order by n.task_id desc limit 1000
+    ) as o
+    where o.holder is not null and o.worker_id is null and o.status <> 'cancelled'
+      and o.ended_at > jobs_with_holders.now - interval '10 minutes'
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) IS 'Jobs whose tasks somebody takes without being registered. Example: select pgjobs.jobs_with_holders(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) RETURNS void
     LANGUAGE plpgsql
@@ -6741,19 +6750,11 @@ CREATE FUNCTION pgjobs.served_jobs(now timestamp with time zone) RETURNS integer
     SET enable_seqscan TO 'off'
     AS $$
 begin
-  return array(
+  return pgjobs.jobs_with_holders(served_jobs.now) || array(
     select l.job_id
     from pgjobs.worker_jobs as l
     join pgjobs.workers as w on w.id = l.worker_id
     where w.last_heartbeat_at >= served_jobs.now - (select s.worker_timeout from pgjobs.settings as s)
-    union
-    select j.id from pgjobs.waiting_marks as m cross join unnest(m.job_ids) as j (id)
-    union
-    -- By the key: the pages of a busy table are mostly empty.
-    select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
-    union
-    select r.job_id from pgjobs.rollups as r
-    where r.minute > served_jobs.now - interval '10 minutes' and r.measure in ('completed', 'failed')
   );
 end
 $$;
@@ -7869,6 +7870,7 @@ CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, live integer, d
 declare
   v_now timestamptz := pgjobs.now();
   v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+  v_served integer[] := pgjobs.served_jobs(v_now);
 begin
   return query
   select
@@ -7877,7 +7879,7 @@ begin
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'
       when d.overdue > 0 then 'overdue'
-      when d.waiting > 0 and w.alive = 0 then 'unserved'
+      when d.waiting > 0 and j.id <> all (v_served) then 'unserved'
       when d.waiting + d.claimed + d.running > 0 then 'busy'
       else 'idle'
     end,
@@ -8648,7 +8650,7 @@ declare
   v_workers bigint;
   v_last_heard timestamptz;
   v_is_alive boolean;
-  v_has_holders boolean := pgjobs.has_holders(task.job_id, now);
+  v_has_holders boolean := task.job_id = any (pgjobs.jobs_with_holders(now));
   v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
   v_quoted text := quote_literal(task.job);
 begin
@@ -10941,8 +10943,6 @@ GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_
 
 REVOKE ALL ON FUNCTION pgjobs.guard_table(relation text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_api;
@@ -11007,6 +11007,8 @@ GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_used_in(room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
 
