@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -72,7 +73,14 @@ def _keys(leaving: asyncio.Event) -> Iterator[None]:
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     before = termios.tcgetattr(stdin)
     tty.setcbreak(stdin)
-    loop.add_reader(stdin, lambda: leaving.set() if sys.stdin.read(1) in "qQ" else None)
+
+    def typed() -> None:
+        # Not by sys.stdin, which would keep to itself what comes after the first letter.
+        keys = os.read(stdin, 1024)
+        if not keys or b"q" in keys.lower():
+            leaving.set()
+
+    loop.add_reader(stdin, typed)
     try:
         yield
     finally:

@@ -131,6 +131,7 @@ def test_doctor_says_when_the_schema_is_behind(empty_database_url: str):
     done = run("doctor", "--url", empty_database_url)
     assert done.returncode == 5
     assert "error\tschema\tNot installed: migrations/0001" in done.stdout
+    assert done.stderr == "1 finding.\n"
 
 
 async def test_doctor_does_what_a_login_allows(database_url: str, postgres_server: PostgresServer):
