@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgjobs.cli.database import Url, with_queue
-from pgjobs.cli.output import cell, print_table
+from pgjobs.cli.output import cell, print_document, print_table
 
 if TYPE_CHECKING:
     import asyncio
@@ -35,14 +35,22 @@ def top(
     url: Url = None,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between looks.")] = 2,
     once: Annotated[bool, typer.Option("--once", help="Look once and end, as in a pipe.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole queue's numbers once, as HTTP answers them.")
+    ] = False,
 ) -> None:
     """Watch the busiest jobs; q ends it."""
-    is_live = sys.stdout.isatty() and not once
-    with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue))
+    is_live = sys.stdout.isatty() and not (once or as_json)
+    with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue, as_json))
 
 
-async def _print_once(queue: Queue) -> None:
-    print_table(_columns(), [astuple(job) for job in await queue.top()])
+async def _print_once(queue: Queue, as_json: bool) -> None:
+    if as_json:
+        from pgjobs.rest.console_answers import OverviewOut
+
+        print_document(OverviewOut.of(await queue.overview()))
+    else:
+        print_table(_columns(), [astuple(job) for job in await queue.top()])
 
 
 async def _watch(queue: Queue, interval: float) -> None:

@@ -164,7 +164,7 @@ def test_the_flag_comes_before_the_variables_and_libpq_comes_last(
     def token_of(*arguments: str, **more: Any) -> str:
         done = run("token", "list", *arguments, **libpq, **more)
         assert done.returncode == 0, done.stderr
-        return done.stdout.split()[2]
+        return done.stdout.splitlines()[1].split("\t")[1]
 
     for name, url in (("flag", flag), ("own", own), ("common", common)):
         assert run("token", "create", name, "--url", url).returncode == 0
