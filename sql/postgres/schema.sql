@@ -322,6 +322,7 @@ CREATE TABLE pgjobs.tasks (
     project text,
     tags text[],
     idempotency_key text,
+    trace_context text,
     CONSTRAINT attempts_are_possible CHECK (((max_attempts >= 1) AND (max_attempts <= 10000))),
     CONSTRAINT priorities_are_known CHECK (((priority >= 1) AND (priority <= 10)))
 );
@@ -351,6 +352,8 @@ COMMENT ON COLUMN pgjobs.tasks.project IS 'What it belongs to.';
 COMMENT ON COLUMN pgjobs.tasks.tags IS 'Free words to find it by.';
 
 COMMENT ON COLUMN pgjobs.tasks.idempotency_key IS 'The key it was submitted under.';
+
+COMMENT ON COLUMN pgjobs.tasks.trace_context IS 'W3C trace context of its submit: traceparent, then tracestate, if any, after a space.';
 
 CREATE VIEW pgjobs.generic_jobs AS
  SELECT t.id,
@@ -1580,6 +1583,20 @@ $_$;
 
 COMMENT ON FUNCTION pgjobs.check_target(target jsonb, node_id text) IS 'Refuses targets that cannot be. Example: select pgjobs.check_target(''{"type": "local_dir", "base_dir": "/data"}'', ''hub'')';
 
+CREATE FUNCTION pgjobs.check_trace_context(trace_context text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+begin
+  if length(trace_context) > 568
+    or trace_context !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}( [ -~]+)?$'
+  then
+    perform pgjobs.refuse('validation-error', 'trace_context must be a W3C traceparent, then tracestate, if any, after a space');
+  end if;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.check_trace_context(trace_context text) IS 'Refuses what is no trace context. Example: see pgjobs.submit_tasks, which calls it';
+
 CREATE FUNCTION pgjobs.check_update(old_status text, new_status text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1736,7 +1753,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.claim_cleanups(holder text, node_id text, quantity integer, lease interval) IS 'Leases due clean-up tasks. Example: select run_id, target from pgjobs.claim_cleanups(''me'')';
 
-CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text, durable boolean DEFAULT true) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[])
+CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity integer DEFAULT 1, lease interval DEFAULT NULL::interval, job_ids integer[] DEFAULT NULL::integer[], in_room text DEFAULT NULL::text, in_category text DEFAULT NULL::text, of_owner text DEFAULT NULL::text, of_project text DEFAULT NULL::text, holder text DEFAULT NULL::text, start boolean DEFAULT false, remote boolean DEFAULT false, actor text DEFAULT NULL::text, durable boolean DEFAULT true) RETURNS TABLE(task_id bigint, token uuid, job_id integer, job text, room text, payload jsonb, priority smallint, attempt smallint, max_attempts smallint, created_at timestamp with time zone, claimed_at timestamp with time zone, until timestamp with time zone, submitter text, owner text, project text, tags text[], trace_context text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1803,7 +1820,7 @@ begin
       select
         l.task_id, l.token, v_lane.job_id, (select j.full_name from pgjobs.jobs as j where j.id = v_lane.job_id),
         t.room, t.payload, t.priority, l.attempt, t.max_attempts, t.created_at, v_now,
-        v_until, t.submitter, t.owner, t.project, t.tags
+        v_until, t.submitter, t.owner, t.project, t.tags, t.trace_context
       from leased as l
       join pgjobs.tasks as t on t.id = l.task_id;
       get diagnostics v_taken = row_count;
@@ -3549,24 +3566,6 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.guard_table(relation text) IS 'Lets only verbs change the rows of a table. Example: see pgjobs.make_partition, which guards what it made';
 
-CREATE FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) RETURNS boolean
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-  return exists (select from pgjobs.waiting_marks as m where has_holders.job_id = any (m.job_ids))
-    or exists (select from pgjobs.leases as l where l.task_id > 0 and l.job_id = has_holders.job_id and l.worker_id is null)
-    or exists (
-      select from pgjobs.rollups as r
-      where r.minute > has_holders.now - interval '10 minutes' and r.job_id = has_holders.job_id
-        and r.measure in ('completed', 'failed')
-    );
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) IS 'Whether somebody who is not registered takes tasks of a job. Example: select pgjobs.has_holders(1, pgjobs.now())';
-
 CREATE FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3964,6 +3963,33 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.jobs_used_in(room text) IS 'Jobs with tasks submitted from a room. Example: select pgjobs.jobs_used_in(''lab-7'')';
+
+CREATE FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) RETURNS integer[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+  return array(
+    select j.id
+    from pgjobs.waiting_marks as m
+    cross join unnest(m.job_ids) as j (id)
+    where m.since > jobs_with_holders.now - interval '90 seconds'
+    union
+    -- By the key: the pages of a busy table are mostly empty.
+    select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
+    union
+    select o.job_id
+    from (
+      select n.job_id, n.holder, n.worker_id, n.status, n.ended_at from pgjobs.outcomes as n order by n.task_id desc limit 1000
+    ) as o
+    where o.holder is not null and o.worker_id is null and o.status <> 'cancelled'
+      and o.ended_at > jobs_with_holders.now - interval '10 minutes'
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) IS 'Jobs whose tasks somebody takes without being registered. Example: select pgjobs.jobs_with_holders(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) RETURNS void
     LANGUAGE plpgsql
@@ -6741,19 +6767,11 @@ CREATE FUNCTION pgjobs.served_jobs(now timestamp with time zone) RETURNS integer
     SET enable_seqscan TO 'off'
     AS $$
 begin
-  return array(
+  return pgjobs.jobs_with_holders(served_jobs.now) || array(
     select l.job_id
     from pgjobs.worker_jobs as l
     join pgjobs.workers as w on w.id = l.worker_id
     where w.last_heartbeat_at >= served_jobs.now - (select s.worker_timeout from pgjobs.settings as s)
-    union
-    select j.id from pgjobs.waiting_marks as m cross join unnest(m.job_ids) as j (id)
-    union
-    -- By the key: the pages of a busy table are mostly empty.
-    select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
-    union
-    select r.job_id from pgjobs.rollups as r
-    where r.minute > served_jobs.now - interval '10 minutes' and r.measure in ('completed', 'failed')
   );
 end
 $$;
@@ -7244,7 +7262,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.stuck() IS 'Tasks that should have moved. Example: select task_id, job, problem, advice from pgjobs.stuck()';
 
-CREATE FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb DEFAULT '{}'::jsonb, idempotency_key text DEFAULT NULL::text, require_workers boolean DEFAULT false, cross_room boolean DEFAULT false, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.task_answer
+CREATE FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb DEFAULT '{}'::jsonb, idempotency_key text DEFAULT NULL::text, require_workers boolean DEFAULT false, cross_room boolean DEFAULT false, actor text DEFAULT NULL::text, trace_context text DEFAULT NULL::text) RETURNS SETOF pgjobs.task_answer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -7264,7 +7282,8 @@ begin
     job => submit_and_show.job, payloads => array[submit_and_show.payload], room => submit_and_show.room,
     idempotency_keys => case when submit_and_show.idempotency_key is not null then array[submit_and_show.idempotency_key] end,
     submitter => submit_and_show.actor, owner => submit_and_show.actor,
-    require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room
+    require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room,
+    trace_context => submit_and_show.trace_context
   ) as s;
   if not v_new then
     return query select a.* from pgjobs.task_answer as a where a.id = v_id;
@@ -7289,9 +7308,9 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) IS 'Submits a task and shows it as HTTP does. Example: select uuid from pgjobs.submit_and_show(''@global:modifiers:Rotate'', ''lab-7'')';
+COMMENT ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) IS 'Submits a task and shows it as HTTP does. Example: select uuid from pgjobs.submit_and_show(''@global:modifiers:Rotate'', ''lab-7'')';
 
-CREATE FUNCTION pgjobs.submit_task(job text, payload jsonb DEFAULT '{}'::jsonb, room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_key text DEFAULT NULL::text, submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[]) RETURNS SETOF pgjobs.task
+CREATE FUNCTION pgjobs.submit_task(job text, payload jsonb DEFAULT '{}'::jsonb, room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_key text DEFAULT NULL::text, submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[], trace_context text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
@@ -7306,15 +7325,15 @@ begin
     max_attempts => submit_task.max_attempts,
     idempotency_keys => case when submit_task.idempotency_key is not null then array[submit_task.idempotency_key] end,
     submitter => submit_task.submitter, owner => submit_task.owner, project => submit_task.project,
-    tags => submit_task.tags
+    tags => submit_task.tags, trace_context => submit_task.trace_context
   ) as s;
   return query select t.* from pgjobs.task as t where t.id = v_id;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) IS 'Submits one task and shows it. Example: select * from pgjobs.submit_task(''@global:modifiers:Rotate'', ''{"angle": 90}'')';
+COMMENT ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) IS 'Submits one task and shows it. Example: select * from pgjobs.submit_task(''@global:modifiers:Rotate'', ''{"angle": 90}'')';
 
-CREATE FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_keys text[] DEFAULT NULL::text[], submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[], require_workers boolean DEFAULT false, cross_room boolean DEFAULT false) RETURNS TABLE(task_id bigint, is_new boolean)
+CREATE FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_keys text[] DEFAULT NULL::text[], submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[], require_workers boolean DEFAULT false, cross_room boolean DEFAULT false, trace_context text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, is_new boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -7340,19 +7359,23 @@ begin
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
     submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
+  if submit_tasks.trace_context is not null then
+    perform pgjobs.check_trace_context(submit_tasks.trace_context);
+  end if;
   if submit_tasks.idempotency_keys is not null then
     select k.ids, k.are_new into v_ids, v_new
     from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
   end if;
   with new_tasks as (
     insert into pgjobs.tasks (
-      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key
+      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key,
+      trace_context
     )
     overriding system value
     select
       coalesce(v_ids[i.place], nextval('pgjobs.tasks_id_seq')), v_job.id, v_room, i.payload, submit_tasks.priority,
       v_attempts, v_now, submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
-      submit_tasks.idempotency_keys[i.place]
+      submit_tasks.idempotency_keys[i.place], submit_tasks.trace_context
     from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
     where v_new is null or v_new[i.place]
     returning id
@@ -7376,7 +7399,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) IS 'Submits many tasks of one job. Example: select * from pgjobs.submit_tasks(''@global:modifiers:Rotate'', array[''{"angle": 90}''::jsonb])';
+COMMENT ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean, trace_context text) IS 'Submits many tasks of one job. Example: select * from pgjobs.submit_tasks(''@global:modifiers:Rotate'', array[''{"angle": 90}''::jsonb])';
 
 CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT 1000, worker_timeout interval DEFAULT NULL::interval, internal_timeout interval DEFAULT NULL::interval) RETURNS TABLE(swept text, changed integer, error text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7869,6 +7892,7 @@ CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, live integer, d
 declare
   v_now timestamptz := pgjobs.now();
   v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+  v_served integer[] := pgjobs.served_jobs(v_now);
 begin
   return query
   select
@@ -7877,7 +7901,7 @@ begin
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'
       when d.overdue > 0 then 'overdue'
-      when d.waiting > 0 and w.alive = 0 then 'unserved'
+      when d.waiting > 0 and j.id <> all (v_served) then 'unserved'
       when d.waiting + d.claimed + d.running > 0 then 'busy'
       else 'idle'
     end,
@@ -8648,7 +8672,7 @@ declare
   v_workers bigint;
   v_last_heard timestamptz;
   v_is_alive boolean;
-  v_has_holders boolean := pgjobs.has_holders(task.job_id, now);
+  v_has_holders boolean := task.job_id = any (pgjobs.jobs_with_holders(now));
   v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
   v_quoted text := quote_literal(task.job);
 begin
@@ -10691,6 +10715,8 @@ REVOKE ALL ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[]
 
 REVOKE ALL ON FUNCTION pgjobs.check_target(target jsonb, node_id text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.check_trace_context(trace_context text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.check_update(old_status text, new_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
@@ -10941,8 +10967,6 @@ GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_
 
 REVOKE ALL ON FUNCTION pgjobs.guard_table(relation text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.has_holders(job_id integer, now timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_api;
@@ -11007,6 +11031,8 @@ GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_used_in(room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.judge_update(task_id bigint, task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) FROM PUBLIC;
 
@@ -11386,23 +11412,23 @@ GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.stuck() TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[]) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean, trace_context text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean, trace_context text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean, trace_context text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean, trace_context text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.submit_tasks(job text, payloads jsonb[], room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_keys text[], submitter text, owner text, project text, tags text[], require_workers boolean, cross_room boolean, trace_context text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.sweep(step text, batch integer, worker_timeout interval, internal_timeout interval) TO pgjobs_worker;

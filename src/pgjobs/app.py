@@ -98,11 +98,21 @@ def _add_health(app: FastAPI) -> None:
     async def readyz(request: Request) -> JSONResponse:
         override = app.dependency_overrides.get(get_queue)
         try:
-            await require_current(override() if override else await get_queue(request))
+            queue = override() if override else await get_queue(request)
+            await require_current(queue)
         except Exception as error:
             # Not its text, which may tell strangers about the database.
-            return JSONResponse({"status": "unavailable", "reason": type(error).__name__}, 503)
-        return JSONResponse({"status": "ok"})
+            return _unavailable(type(error).__name__)
+        return JSONResponse({"status": "ok"}) if _is_listening(queue) else _unavailable("NotListening")
+
+
+def _is_listening(queue: Queue) -> bool:
+    is_listening: bool = getattr(queue.driver, "is_listening", True)
+    return is_listening
+
+
+def _unavailable(reason: str) -> JSONResponse:
+    return JSONResponse({"status": "unavailable", "reason": reason}, 503)
 
 
 def _add_metrics(app: FastAPI) -> None:

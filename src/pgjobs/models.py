@@ -123,6 +123,7 @@ class Lease(Record):
     owner: str | None
     project: str | None
     tags: list[str] | None
+    trace_context: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from pgjobs.queue_registry import RegistryVerbs
 from pgjobs.queue_rest import RestVerbs
 from pgjobs.queue_sessions import SessionVerbs
 from pgjobs.queue_steps import StepVerbs
+from pgjobs.tracing import submitting
 
 
 class Queue(
@@ -94,24 +95,27 @@ class Queue(
         tags: Sequence[str] | None = None,
         require_workers: bool | None = None,
         cross_room: bool | None = None,
+        trace_context: str | None = None,
     ) -> list[Submitted]:
-        rows = await self.driver.call(
-            "submit_tasks",
-            job=job,
-            payloads=payloads,
-            room=room,
-            priority=priority,
-            available_at=available_at,
-            delay=delay,
-            max_attempts=max_attempts,
-            idempotency_keys=idempotency_keys,
-            submitter=submitter,
-            owner=owner,
-            project=project,
-            tags=tags,
-            require_workers=require_workers,
-            cross_room=cross_room,
-        )
+        with submitting(job, len(payloads), trace_context) as carried:
+            rows = await self.driver.call(
+                "submit_tasks",
+                job=job,
+                payloads=payloads,
+                room=room,
+                priority=priority,
+                available_at=available_at,
+                delay=delay,
+                max_attempts=max_attempts,
+                idempotency_keys=idempotency_keys,
+                submitter=submitter,
+                owner=owner,
+                project=project,
+                tags=tags,
+                require_workers=require_workers,
+                cross_room=cross_room,
+                trace_context=carried,
+            )
         return [Submitted.of(row) for row in rows]
 
     async def submit_task(

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from pgjobs.drivers import Driver
 from pgjobs.models import Json, Record
+from pgjobs.tracing import submitting
 
 ShownStatus = Literal["pending", "claimed", "running", "completed", "failed", "cancelled"]
 
@@ -120,17 +121,20 @@ class RestVerbs:
         require_workers: bool | None = None,
         cross_room: bool | None = None,
         actor: str | None = None,
+        trace_context: str | None = None,
     ) -> TaskAnswer:
-        rows = await self.driver.call(
-            "submit_and_show",
-            job=job,
-            room=room,
-            payload=payload,
-            idempotency_key=idempotency_key,
-            require_workers=require_workers,
-            cross_room=cross_room,
-            actor=actor,
-        )
+        with submitting(job, 1, trace_context) as carried:
+            rows = await self.driver.call(
+                "submit_and_show",
+                job=job,
+                room=room,
+                payload=payload,
+                idempotency_key=idempotency_key,
+                require_workers=require_workers,
+                cross_room=cross_room,
+                actor=actor,
+                trace_context=carried,
+            )
         return TaskAnswer.of(rows[0])
 
     async def claim_and_show(

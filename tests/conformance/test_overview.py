@@ -292,6 +292,31 @@ async def test_work_nobody_will_do_is_a_finding(queue, clock, job):
     assert "resume_job" in finding.advice
 
 
+async def test_work_that_a_worker_left_behind_is_a_finding(queue, clock, worker, job):
+    await pending(queue, job)
+    await queue.complete_tasks(await queue.claim_tasks(worker.id))
+    await queue.mark_waiting(worker.id)
+    await queue.sweep()
+    await queue.retire_worker(worker.id)
+    await queue.register_job(*job.split(":"))
+    task = await pending(queue, job)
+    await clock.advance(minutes=2)
+    assert [shown.state for shown in await queue.top()] == ["unserved"]
+    assert [(shown.task_id, shown.problem) for shown in await queue.stuck()] == [
+        (task.id, "nobody serves its job")
+    ]
+    [finding] = await findings_of(queue)
+    assert finding.message == "1 task waits, the oldest for 2m, and nobody serves the job"
+
+
+async def test_a_job_that_holders_without_a_name_claim_from_is_not_unserved(queue, job):
+    await pending(queue, job)
+    await pending(queue, job)
+    assert [(shown.state, shown.due) for shown in await queue.top()] == [("unserved", 2)]
+    await claim(queue, job)
+    assert [(shown.state, shown.due) for shown in await queue.top()] == [("busy", 1)]
+
+
 async def test_upkeep_that_is_not_done_is_the_worst_finding(queue, clock, worker, job):
     await STAGES["claimed"](queue, job)
     await STAGES["retrying"](queue, job)

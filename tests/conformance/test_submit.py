@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs.errors import JobNotFound, JobUnavailable, NoWorkersAvailable
+from pgjobs.errors import InvalidArgument, JobNotFound, JobUnavailable, NoWorkersAvailable
 from tests.conformance.stages import claim, claim_all
 
+TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PAYLOADS = [
     {},
     {"angle": 90},
@@ -196,3 +197,34 @@ async def test_a_later_change_of_the_job_leaves_submitted_tasks_as_they_are(queu
     await queue.register_job(*job.split(":"), max_attempts=7)
     assert (await queue.get_task(submitted.task_id)).max_attempts == 3
     assert (await queue.get_task((await queue.submit_task(job)).task_id)).max_attempts == 7
+
+
+@pytest.mark.parametrize(
+    "trace_context", [None, TRACEPARENT, f"{TRACEPARENT} shop=1,mail=2", f"{TRACEPARENT} {'x' * 512}"]
+)
+async def test_a_task_carries_the_trace_it_was_submitted_from(queue, job, trace_context):
+    await queue.submit_tasks(job, [{}, {}], trace_context=trace_context)
+    leases = await claim_all(queue, job)
+    assert [lease.trace_context for lease in leases] == [trace_context] * 2
+    await queue.release_tasks(leases)
+    leases = await claim_all(queue, job)
+    assert [lease.trace_context for lease in leases] == [trace_context] * 2
+
+
+@pytest.mark.parametrize(
+    "trace_context",
+    [
+        "",
+        "anything",
+        TRACEPARENT.upper(),
+        TRACEPARENT[:-1],
+        f"{TRACEPARENT} ",
+        f"{TRACEPARENT} x\n",
+        f"{TRACEPARENT} é",
+        f"{TRACEPARENT} {'x' * 513}",
+    ],
+)
+async def test_a_trace_context_that_is_none_is_refused(queue, job, trace_context, nothing_changes):
+    async with nothing_changes():
+        with pytest.raises(InvalidArgument, match="traceparent"):
+            await queue.submit_task(job, trace_context=trace_context)

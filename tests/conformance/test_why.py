@@ -108,6 +108,49 @@ async def test_all_workers_of_the_job_are_silent(queue, clock, worker, job):
     assert await reason_of(queue, task.id) is None
 
 
+async def test_nobody_is_registered_any_more_after_a_worker_did_some_work_and_left(queue, worker, job):
+    await pending(queue, job)
+    await queue.complete_tasks(await queue.claim_tasks(worker.id))
+    await queue.sweep()
+    await queue.retire_worker(worker.id)
+    await queue.register_job(*job.split(":"))
+    task = await pending(queue, job)
+    reason = await reason_of(queue, task.id)
+    assert (reason.checked, reason.answer) == ("workers", f"No worker is registered for job {job}.")
+
+
+async def test_a_worker_that_did_some_work_and_was_killed_while_it_waited_is_silent(
+    queue, clock, worker, job
+):
+    await pending(queue, job)
+    await queue.complete_tasks(await queue.claim_tasks(worker.id))
+    await queue.mark_waiting(worker.id)
+    await queue.sweep("rollups")
+    await clock.advance(minutes=5)
+    task = await pending(queue, job)
+    reason = await reason_of(queue, task.id)
+    assert reason.checked == "heartbeats"
+    assert reason.answer == "All its workers are silent; the last heartbeat came 5m ago."
+
+
+async def test_somebody_without_a_name_waits_for_it(queue, clock, job):
+    task = await queue.submit_task(job, delay=timedelta(minutes=1))
+    job_id = (await queue.get_job(job)).id
+    await clock.advance(minutes=2)
+    await queue.mark_waiting(job_ids=[job_id])
+    assert await reason_of(queue, task.task_id) is None
+    await clock.advance(minutes=2)
+    assert (await reason_of(queue, task.task_id)).checked == "workers"
+
+
+async def test_somebody_without_a_name_ended_one_lately(queue, clock, job):
+    await STAGES["completed"](queue, job)
+    task = await pending(queue, job)
+    assert await reason_of(queue, task.id) is None
+    await clock.advance(minutes=11)
+    assert (await reason_of(queue, task.id)).checked == "workers"
+
+
 async def test_others_come_before_it(queue, worker, job):
     for _ in range(3):
         await pending(queue, job)

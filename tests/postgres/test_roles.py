@@ -208,6 +208,29 @@ async def test_an_operator_operates_but_cannot_work(login, database_url):
                 await operator.claim_tasks(holder="ann", lease=MINUTE, in_room="@global")
 
 
+async def test_roles_have_the_prefix_that_was_asked_for(empty_database_url):
+    address = urlsplit(empty_database_url)
+    prefix = f"team_of_{address.path[1:]}"
+    admin = await asyncpg.connect(empty_database_url)
+    await migrate(admin, read_release(role_prefix=prefix))
+    try:
+        rows = await admin.fetch("select rolname from pg_roles where starts_with(rolname, $1)", prefix)
+        assert {row["rolname"] for row in rows} == {f"{prefix}_{role}" for role in ROLES}
+        await admin.execute(f"create role {prefix}_login login password 'secret' in role {prefix}_worker")
+        url = address._replace(netloc=f"{prefix}_login:secret@{address.hostname}:{address.port}").geturl()
+        async with await Queue.connect(url) as queue:
+            await queue.register_job("@global", "tests", "Echo")
+            await queue.submit_task(JOB)
+            (lease,) = await queue.claim_tasks(holder="me", lease=MINUTE, in_room="@global")
+            assert (await queue.complete_task(lease)).status == "completed"
+            with pytest.raises(Forbidden):
+                await queue.pause_job(JOB)
+    finally:
+        for role in ("login", *ROLES):
+            await admin.execute(f"drop owned by {prefix}_{role}; drop role {prefix}_{role}")
+        await admin.close()
+
+
 async def test_an_ordinary_login_can_install_and_run_a_queue_without_roles(empty_database_url):
     address = urlsplit(empty_database_url)
     database = address.path[1:]

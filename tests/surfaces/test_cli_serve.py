@@ -98,8 +98,18 @@ def test_tokens_are_created_listed_and_revoked(database_url: str):
 
     token = run("create", "robot", "--name", "builds", "--superuser", "--days", "7")
     assert token.startswith("pgj_")
-    (listed,) = run("list").splitlines()
-    assert "robot" in listed
-    assert token not in listed
-    run("revoke", listed.split()[0])
-    assert "revoked" in run("list")
+
+    def listed() -> dict[str, str]:
+        names, row = (line.split("\t") for line in run("list").split("\n"))
+        return dict(zip(names, [*row, ""], strict=False))
+
+    shown = listed()
+    assert token not in shown.values()
+    assert (shown["user"], shown["name"], shown["superuser"], shown["revoked"]) == (
+        "robot",
+        "builds",
+        "yes",
+        "",
+    )
+    run("revoke", shown["id"])
+    assert listed()["revoked"]

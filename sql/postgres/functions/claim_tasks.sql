@@ -39,7 +39,8 @@ returns table (
   submitter text,
   owner text,
   project text,
-  tags text[]
+  tags text[],
+  trace_context text
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -107,7 +108,7 @@ begin
       select
         l.task_id, l.token, v_lane.job_id, (select j.full_name from pgjobs.jobs as j where j.id = v_lane.job_id),
         t.room, t.payload, t.priority, l.attempt, t.max_attempts, t.created_at, v_now,
-        v_until, t.submitter, t.owner, t.project, t.tags
+        v_until, t.submitter, t.owner, t.project, t.tags, t.trace_context
       from leased as l
       join pgjobs.tasks as t on t.id = l.task_id;
       get diagnostics v_taken = row_count;

@@ -11,7 +11,8 @@ create function pgjobs.submit_task(
   submitter text default null,
   owner text default null,
   project text default null,
-  tags text[] default null
+  tags text[] default null,
+  trace_context text default null
 )
 returns setof pgjobs.task
 language plpgsql volatile security definer
@@ -28,7 +29,7 @@ begin
     max_attempts => submit_task.max_attempts,
     idempotency_keys => case when submit_task.idempotency_key is not null then array[submit_task.idempotency_key] end,
     submitter => submit_task.submitter, owner => submit_task.owner, project => submit_task.project,
-    tags => submit_task.tags
+    tags => submit_task.tags, trace_context => submit_task.trace_context
   ) as s;
   return query select t.* from pgjobs.task as t where t.id = v_id;
 end

@@ -16,7 +16,8 @@ create function pgjobs.submit_tasks(
   project text default null,
   tags text[] default null,
   require_workers boolean default false,
-  cross_room boolean default false
+  cross_room boolean default false,
+  trace_context text default null
 )
 returns table (task_id bigint, is_new boolean)
 language plpgsql volatile security definer
@@ -44,19 +45,23 @@ begin
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
     submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
+  if submit_tasks.trace_context is not null then
+    perform pgjobs.check_trace_context(submit_tasks.trace_context);
+  end if;
   if submit_tasks.idempotency_keys is not null then
     select k.ids, k.are_new into v_ids, v_new
     from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
   end if;
   with new_tasks as (
     insert into pgjobs.tasks (
-      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key
+      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key,
+      trace_context
     )
     overriding system value
     select
       coalesce(v_ids[i.place], nextval('pgjobs.tasks_id_seq')), v_job.id, v_room, i.payload, submit_tasks.priority,
       v_attempts, v_now, submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
-      submit_tasks.idempotency_keys[i.place]
+      submit_tasks.idempotency_keys[i.place], submit_tasks.trace_context
     from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
     where v_new is null or v_new[i.place]
     returning id

@@ -23,6 +23,7 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
+  v_served integer[] := pgjobs.served_jobs(v_now);
 begin
   return query
   select
@@ -31,7 +32,7 @@ begin
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'
       when d.overdue > 0 then 'overdue'
-      when d.waiting > 0 and w.alive = 0 then 'unserved'
+      when d.waiting > 0 and j.id <> all (v_served) then 'unserved'
       when d.waiting + d.claimed + d.running > 0 then 'busy'
       else 'idle'
     end,

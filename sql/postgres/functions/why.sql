@@ -88,7 +88,7 @@ declare
   v_workers bigint;
   v_last_heard timestamptz;
   v_is_alive boolean;
-  v_has_holders boolean := pgjobs.has_holders(task.job_id, now);
+  v_has_holders boolean := task.job_id = any (pgjobs.jobs_with_holders(now));
   v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
   v_quoted text := quote_literal(task.job);
 begin

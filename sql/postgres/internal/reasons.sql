@@ -1,6 +1,11 @@
--- Jobs whose tasks somebody takes: a registered worker that is heard of, an idle
--- one that waits, or a holder that is not registered and was seen lately.
-create function pgjobs.served_jobs(now timestamptz)
+-- Jobs whose tasks are taken by somebody who is not registered: holders of a
+-- lease, those who have asked to be woken, and those who ended a task lately, seen
+-- among the newest that ended.
+--
+-- Marks are renewed every minute while somebody waits, and stay behind when a
+-- worker is killed. What registered workers ended says nothing about today: they
+-- may be gone, and their heartbeats tell.
+create function pgjobs.jobs_with_holders(now timestamptz)
 returns integer[]
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -8,43 +13,46 @@ set enable_seqscan = off
 as $$
 begin
   return array(
-    select l.job_id
-    from pgjobs.worker_jobs as l
-    join pgjobs.workers as w on w.id = l.worker_id
-    where w.last_heartbeat_at >= served_jobs.now - (select s.worker_timeout from pgjobs.settings as s)
-    union
-    select j.id from pgjobs.waiting_marks as m cross join unnest(m.job_ids) as j (id)
+    select j.id
+    from pgjobs.waiting_marks as m
+    cross join unnest(m.job_ids) as j (id)
+    where m.since > jobs_with_holders.now - interval '90 seconds'
     union
     -- By the key: the pages of a busy table are mostly empty.
     select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
     union
-    select r.job_id from pgjobs.rollups as r
-    where r.minute > served_jobs.now - interval '10 minutes' and r.measure in ('completed', 'failed')
+    select o.job_id
+    from (
+      select n.job_id, n.holder, n.worker_id, n.status, n.ended_at from pgjobs.outcomes as n order by n.task_id desc limit 1000
+    ) as o
+    where o.holder is not null and o.worker_id is null and o.status <> 'cancelled'
+      and o.ended_at > jobs_with_holders.now - interval '10 minutes'
   );
 end
 $$;
 
-comment on function pgjobs.served_jobs is 'Jobs whose tasks somebody takes. Example: select pgjobs.served_jobs(pgjobs.now())';
+comment on function pgjobs.jobs_with_holders is
+  'Jobs whose tasks somebody takes without being registered. Example: select pgjobs.jobs_with_holders(pgjobs.now())';
 
-create function pgjobs.has_holders(job_id integer, now timestamptz)
-returns boolean
+-- Jobs whose tasks somebody takes: a registered worker that is heard of, or a
+-- holder that is not registered.
+create function pgjobs.served_jobs(now timestamptz)
+returns integer[]
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 set enable_seqscan = off
 as $$
 begin
-  return exists (select from pgjobs.waiting_marks as m where has_holders.job_id = any (m.job_ids))
-    or exists (select from pgjobs.leases as l where l.task_id > 0 and l.job_id = has_holders.job_id and l.worker_id is null)
-    or exists (
-      select from pgjobs.rollups as r
-      where r.minute > has_holders.now - interval '10 minutes' and r.job_id = has_holders.job_id
-        and r.measure in ('completed', 'failed')
-    );
+  return pgjobs.jobs_with_holders(served_jobs.now) || array(
+    select l.job_id
+    from pgjobs.worker_jobs as l
+    join pgjobs.workers as w on w.id = l.worker_id
+    where w.last_heartbeat_at >= served_jobs.now - (select s.worker_timeout from pgjobs.settings as s)
+  );
 end
 $$;
 
-comment on function pgjobs.has_holders is
-  'Whether somebody who is not registered takes tasks of a job. Example: select pgjobs.has_holders(1, pgjobs.now())';
+comment on function pgjobs.served_jobs is 'Jobs whose tasks somebody takes. Example: select pgjobs.served_jobs(pgjobs.now())';
 
 create function pgjobs.ago(moment timestamptz, now timestamptz)
 returns text

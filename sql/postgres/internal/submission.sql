@@ -62,6 +62,22 @@ $$;
 comment on function pgjobs.check_submission is
   'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
 
+create function pgjobs.check_trace_context(trace_context text)
+returns void
+language plpgsql immutable
+as $$
+begin
+  if length(trace_context) > 568
+    or trace_context !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}( [ -~]+)?$'
+  then
+    perform pgjobs.refuse('validation-error', 'trace_context must be a W3C traceparent, then tracestate, if any, after a space');
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_trace_context is
+  'Refuses what is no trace context. Example: see pgjobs.submit_tasks, which calls it';
+
 -- Task ids for a batch with idempotency keys: a fresh one for a new key, the
 -- first task's for a known one, and none for an item without a key.
 --

@@ -113,7 +113,8 @@ select
   t.submitter,
   t.owner,
   t.project,
-  t.tags
+  t.tags,
+  t.trace_context
 from json_each(:v_taken) as k
 cross join tasks as t on t.id = json_extract(k.value, '$[0]')
 cross join jobs as j on j.id = t.job_id

@@ -5,7 +5,8 @@
 --   idempotency_key text = null,
 --   require_workers boolean = false,
 --   cross_room boolean = false,
---   actor text = null
+--   actor text = null,
+--   trace_context text = null
 -- )
 --
 -- Submits one task and shows it as HTTP does.
@@ -14,6 +15,7 @@ select
   iif(:idempotency_key is null, null, json_array(:idempotency_key)) as v_keys;
 call submit_tasks(
   job => :job, payloads => :v_payloads, room => :room, idempotency_keys => :v_keys, submitter => :actor,
-  owner => :actor, require_workers => :require_workers, cross_room => :cross_room
+  owner => :actor, require_workers => :require_workers, cross_room => :cross_room,
+  trace_context => :trace_context
 ) into v_submitted;
 select a.* from task_answer as a where a.id = json_extract(:v_submitted, '$[0].task_id');

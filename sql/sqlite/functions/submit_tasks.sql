@@ -12,7 +12,8 @@
 --   project text = null,
 --   tags text[] = null,
 --   require_workers boolean = false,
---   cross_room boolean = false
+--   cross_room boolean = false,
+--   trace_context text = null
 -- )
 --
 -- Submits one task per payload, all of one job, in the caller's transaction.
@@ -51,6 +52,8 @@ where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
 select refuse('no-workers-available', 'No worker serves ' || j.full_name)
 from jobs as j
 where j.id = :v_job and :require_workers and not exists (select 1 from worker_jobs as w where w.job_id = j.id);
+select refuse('validation-error', 'trace_context must be a W3C traceparent, then tracestate, if any, after a space')
+where not is_trace_context(:trace_context);
 select :payloads as v_documents, 'payload' as v_what;
 -- include check_documents
 insert into lanes (job_id, priority) values (:v_job, :priority) on conflict do nothing;
@@ -87,11 +90,11 @@ with payloads as materialized (
 )
 insert into tasks (
   id, job_id, room, priority, max_attempts, created_at, is_ready, due_at, submitter, owner, project, tags,
-  idempotency_key, payload
+  idempotency_key, trace_context, payload
 )
 select
   d.id, :v_job, :v_room, :priority, :v_max_attempts, now(), not :v_is_later, :v_due_at,
-  :submitter, :owner, :project, :tags, k.key, p.payload
+  :submitter, :owner, :project, :tags, k.key, :trace_context, p.payload
 from drawn as d
 cross join payloads as p on p.place = d.place
 left join keys as k on k.place = d.place;

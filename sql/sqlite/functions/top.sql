@@ -2,11 +2,13 @@
 --
 -- The busiest jobs on a narrow screen: what is in line and in hand now, and per
 -- minute of the last five. `wait` and `run` are what 95 of 100 tasks stayed below.
+-- include served_jobs
 select now() - 300000000 as v_since, 'job' as v_by, null as v_step, null as v_job;
 -- include rates
 with busy as (
   select
     j.full_name, j.archived_at, j.paused_at, r.value as rates,
+    j.id in (select s.value from json_each(:v_served) as s) as is_served,
     (
       select count(*)
       from worker_jobs as l
@@ -30,7 +32,7 @@ select
     when b.archived_at is not null then 'archived'
     when b.paused_at is not null then 'paused'
     when b.overdue > 0 then 'overdue'
-    when b.due > 0 and b.live = 0 then 'unserved'
+    when b.due > 0 and not b.is_served then 'unserved'
     when b.due + b.held > 0 then 'busy'
     else 'idle'
   end as state,

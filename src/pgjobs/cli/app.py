@@ -70,4 +70,4 @@ def run() -> None:
     # The library looks for a traceback style of its own in the environment.
     os.environ.setdefault("TYPER_STANDARD_TRACEBACK", "1")
     with errors_told():
-        app()
+        app(prog_name="pgjobs")

@@ -201,12 +201,13 @@ async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: 
     from pgjobs.rest.sessions import sign_in_link
 
     link = await sign_in_link(queue, "dev", base=f"{base}/ui", is_superuser=True)
-    first = next((address for address in served.registered if address.endswith(":Greet")), None)
-    first = first or next(iter(served.registered))
     count = len(served.registered)
     about = (
         f"{count} demo jobs are at work: see the console." if is_demo else f"A worker serves {count} jobs."
     )
+    tried = [(pgjobs + " " + command, why) for command, why in _trials(list(served.registered), url)]
+    width = max(len(command) for command, _ in tried)
+    trials = "\n".join(f"  {command:<{width}}   # {why}" for command, why in tried)
     say(f"""
 {about}
 
@@ -215,14 +216,27 @@ async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: 
   HTTP API   {base}/v1/joblib
 
 In another terminal, in this directory, try:
-  {pgjobs} top
-  {pgjobs} enqueue {first}
-  {pgjobs} enqueue @global:demo:Report
-  {pgjobs} tasks list{"" if url.startswith("sqlite") else f"{chr(10)}  {pgjobs} psql"}
+{trials}
   TOKEN=$({pgjobs} token create me)
   curl -H "Authorization: Bearer $TOKEN" {base}/v1/joblib/rooms/@global/jobs
 
 Ctrl-C ends it; what is in the database stays for the next time.""")
+
+
+def _trials(addresses: list[str], url: str) -> list[tuple[str, str]]:
+    """What to try, each with what it shows; only with jobs that are there."""
+    demo = {
+        "@global:demo:Greet": "prints the task's number; tasks wait NUMBER prints its result",
+        "@global:demo:Report": "takes twenty seconds; tasks show NUMBER tells how far it is",
+        "@global:demo:Explode": "always fails; tasks why NUMBER says so, tasks retry NUMBER runs it again",
+    }
+    there = [address for address in demo if address in addresses] or addresses[:1]
+    trials = [("top", "the busiest jobs, live; q ends it")]
+    trials += [(f"enqueue {each}", demo.get(each, "submits a task and prints its number")) for each in there]
+    trials += [("tasks list", "newest first"), ("doctor", "what is wrong, and the SQL that mends it")]
+    if not url.startswith("sqlite"):
+        trials.append(("psql", "the same by SQL: :top, :failed, :why (1);"))
+    return trials
 
 
 def _program() -> str:

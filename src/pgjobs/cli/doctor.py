@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _ORDER = ("error", "warning", "info")
 _SKEW = timedelta(seconds=2)
+_SUMMARIES = {0: "All is well.", 1: "1 finding."}
 _CHANGES = {
     "missing": ("error", "It is missing"),
     "changed": ("error", "It is not what this version installs"),
@@ -60,7 +61,7 @@ def doctor(
             ("severity", "subject", "message", "sql"),
             ((t.severity, t.subject, t.message, t.advice) for t in troubles),
         )
-    say("All is well." if not troubles else f"{len(troubles)} findings.")
+    say(_SUMMARIES.get(len(troubles)) or f"{len(troubles)} findings.")
     if is_behind:
         raise typer.Exit(BEHIND)
     if is_unhealthy:

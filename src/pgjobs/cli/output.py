@@ -64,11 +64,18 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
-    """One thing, a line for each of its values that is there."""
-    shown = [(name, cell(value)) for name, value in pairs]
-    for name, text in shown:
-        if text:
-            typer.echo(f"{name:<20} {text}")
+    """One thing, a line for each of its values that is there; on a terminal, more for a text of several."""
+    for name, value in pairs:
+        is_drawn = isinstance(value, str) and sys.stdout.isatty()
+        texts = [cell(line) for line in value.splitlines()] if is_drawn else [cell(value)]
+        for label, text in zip([name, *[""] * len(texts)], texts, strict=False):
+            if text:
+                typer.echo(f"{label:<20} {text}")
+
+
+def first_line(text: str | None) -> str:
+    """What an error says, without the traceback below it."""
+    return (text or "").strip().partition("\n")[0]
 
 
 def cell(value: Any) -> str:
@@ -90,8 +97,8 @@ def cell(value: Any) -> str:
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Bar]:
-    """A bar on stderr while something takes long; nothing where stderr is not a terminal."""
-    if not sys.stderr.isatty():
+    """A bar on stderr while something takes long; nothing for one thing, or where stderr is no terminal."""
+    if total == 1 or not sys.stderr.isatty():
         yield Bar()
         return
     from rich.console import Console

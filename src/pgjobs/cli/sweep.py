@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgjobs.cli.database import Url, with_queue
+from pgjobs.cli.exits import ERROR
+from pgjobs.cli.output import print_table
 
 if TYPE_CHECKING:
     from pgjobs.models import Swept
@@ -25,7 +27,6 @@ def sweep(
         return [swept for each in ([step] if step else STEPS) for swept in await queue.sweep(each)]
 
     results = with_queue(url, run)
-    for swept in results:
-        typer.echo(f"{swept.swept:<10} {swept.error or swept.changed}", err=swept.error is not None)
+    print_table(("step", "changed", "error"), ((s.swept, s.changed, s.error) for s in results))
     if any(swept.error for swept in results):
-        raise SystemExit(1)
+        raise typer.Exit(ERROR)

@@ -12,7 +12,7 @@ from pgjobs.cli.choosing import JobFilter, OwnerFilter, ProjectFilter, RoomFilte
 from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.durations import duration
 from pgjobs.cli.exits import AWAITED_FAILED, TIMED_OUT
-from pgjobs.cli.output import AsJson, Limit, cell, print_document, print_pairs, print_table, say
+from pgjobs.cli.output import AsJson, Limit, cell, first_line, print_document, print_pairs, print_table, say
 from pgjobs.cli.prune import prune
 from pgjobs.cli.why import why
 
@@ -73,7 +73,7 @@ def list_all(
                     t.phase,
                     f"{t.attempt}/{t.max_attempts}",
                     t.created_at,
-                    t.error,
+                    first_line(t.error),
                 )
                 for t in found
             ),
@@ -126,7 +126,8 @@ def wait(
         say(f"Task {ended.id} is still {ended.status}.")
         raise typer.Exit(TIMED_OUT)
     if ended.status != "completed":
-        say(f"Task {ended.id} is {ended.status}: {cell(ended.error or ended.reason or 'no reason given')}")
+        reason = first_line(ended.error or ended.reason) or "no reason given"
+        say(f"Task {ended.id} is {ended.status}: {cell(reason)}")
         raise typer.Exit(AWAITED_FAILED)
     if not as_json:
         import json
@@ -141,5 +142,5 @@ for _act in (why, retry, cancel, ignore, unignore, prune):
 def _print(task: TaskDocument, attempts: list[Attempt]) -> None:
     print_pairs((name, getattr(task, name)) for name in _SHOWN)
     for attempt in attempts:
-        ended = f"{attempt.status} {cell(attempt.ended_at)} {attempt.error or attempt.reason or ''}"
+        ended = f"{attempt.status} {cell(attempt.ended_at)} {first_line(attempt.error or attempt.reason)}"
         print_pairs([(f"attempt {attempt.attempt}", ended)])

@@ -9,6 +9,7 @@ from uuid import UUID
 import typer
 
 from pgjobs.cli.database import Url, with_queue
+from pgjobs.cli.output import print_table
 
 token = typer.Typer(help="API tokens.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,10 +34,11 @@ def create(
 @token.command("list")
 def list_all(url: Url = None) -> None:
     """List tokens, without what is secret about them."""
-    for known in with_queue(url, lambda queue: queue.list_tokens(page_size=500)):
-        kind = "superuser" if known.is_superuser else "user"
-        ends = "revoked" if known.revoked_at else f"expires {known.expires_at or 'never'}"
-        typer.echo(f"{known.id}  {kind}  {known.user_id}  {known.name or '-'}  {ends}")
+    found = with_queue(url, lambda queue: queue.list_tokens(page_size=500))
+    print_table(
+        ("id", "user", "superuser", "name", "created", "expires", "revoked"),
+        ((t.id, t.user_id, t.is_superuser, t.name, t.created_at, t.expires_at, t.revoked_at) for t in found),
+    )
 
 
 @token.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgjobs.cli.database import Url, with_queue
-from pgjobs.cli.output import cell, print_table
+from pgjobs.cli.output import cell, print_document, print_table
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,14 +35,22 @@ def top(
     url: Url = None,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between looks.")] = 2,
     once: Annotated[bool, typer.Option("--once", help="Look once and end, as in a pipe.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole queue's numbers once, as HTTP answers them.")
+    ] = False,
 ) -> None:
     """Watch the busiest jobs; q ends it."""
-    is_live = sys.stdout.isatty() and not once
-    with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue))
+    is_live = sys.stdout.isatty() and not (once or as_json)
+    with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue, as_json))
 
 
-async def _print_once(queue: Queue) -> None:
-    print_table(_columns(), [astuple(job) for job in await queue.top()])
+async def _print_once(queue: Queue, as_json: bool) -> None:
+    if as_json:
+        from pgjobs.rest.console_answers import OverviewOut
+
+        print_document(OverviewOut.of(await queue.overview()))
+    else:
+        print_table(_columns(), [astuple(job) for job in await queue.top()])
 
 
 async def _watch(queue: Queue, interval: float) -> None:
@@ -72,7 +81,14 @@ def _keys(leaving: asyncio.Event) -> Iterator[None]:
     loop, stdin = asyncio.get_running_loop(), sys.stdin.fileno()
     before = termios.tcgetattr(stdin)
     tty.setcbreak(stdin)
-    loop.add_reader(stdin, lambda: leaving.set() if sys.stdin.read(1) in "qQ" else None)
+
+    def typed() -> None:
+        # Not by sys.stdin, which would keep to itself what comes after the first letter.
+        keys = os.read(stdin, 1024)
+        if not keys or b"q" in keys.lower():
+            leaving.set()
+
+    loop.add_reader(stdin, typed)
     try:
         yield
     finally:

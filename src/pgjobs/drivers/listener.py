@@ -56,7 +56,8 @@ class Listener:
 
     @property
     def is_alive(self) -> bool:
-        return self._ready.is_set()
+        """Whether it has its connection, or nobody has asked it to listen yet."""
+        return self._task is None or (self._connection is not None and not self._connection.is_closed())
 
     async def _run(self) -> None:
         delay = 0.1

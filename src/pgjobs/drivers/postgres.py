@@ -125,6 +125,11 @@ class PostgresDriver:
             return lambda: None
         return await self._listener.subscribe(channel, wake)
 
+    @property
+    def is_listening(self) -> bool:
+        """Whether notifications come, unless nobody waits for any."""
+        return self._listener is None or self._listener.is_alive
+
     async def migrate(self) -> None:
         settings = Settings(database_schema=self.schema)
         release = read_release(self.schema, settings.role_prefix, roles=settings.manage_roles)

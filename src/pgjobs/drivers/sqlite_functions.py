@@ -16,6 +16,7 @@ from pgjobs.drivers.documents import decode, encode
 from pgjobs.drivers.sqlite_values import to_time
 from pgjobs.errors import BY_SQLSTATE, PgJobsError
 from pgjobs.redaction import redact, redact_document, redact_line
+from pgjobs.tracing import is_trace_context
 
 _BY_PROBLEM = {problem.problem: problem for problem in BY_SQLSTATE.values()}
 _SIXTY_BITS = (1 << 60) - 1
@@ -70,6 +71,7 @@ class Context:
         connection.create_function("task_uuid", 2, task_uuid, deterministic=True)
         connection.create_function("task_id", 2, task_id, deterministic=True)
         connection.create_function("iso_time", 1, iso_time, deterministic=True)
+        connection.create_function("is_trace_context", 1, is_trace_context, deterministic=True)
         connection.create_function("redact", 1, _unless_null(redact), deterministic=True)
         connection.create_function("redact_line", 1, _unless_null(redact_line), deterministic=True)
         connection.create_function("redact_document", 1, redact_json, deterministic=True)

@@ -81,13 +81,16 @@ def _submit(request: Request, response: Response, body: Any) -> Answering:
     key = request.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= 200:
         raise NotPlain
+    trace = request.headers.get("traceparent"), request.headers.get("tracestate")
     response.status_code = 202
 
     async def answer() -> TaskOut:
         room = await verify_writable_room(room_id)
         queue, settings, actor = await _asked_by(request)
         internal = await get_internal(request)
-        return await tasks.submit_task(room, job_name, given, response, queue, actor, settings, internal, key)
+        return await tasks.submit_task(
+            room, job_name, given, response, queue, actor, settings, internal, key, *trace
+        )
 
     return answer()
 

@@ -27,6 +27,7 @@ from pgjobs.rest.preferences import WaitDep
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import ClaimIn, ClaimOut, Page, TaskIn, TaskOut, TaskUpdate
 from pgjobs.rest.validation import check_payload
+from pgjobs.tracing import context_of
 
 router = APIRouter(route_class=ProblemRoute, tags=["tasks"])
 
@@ -39,6 +40,7 @@ LeaseToken = Annotated[
     UUID | None,
     Header(description="The lease, as the claim named it: refused once the task has passed on."),
 ]
+TraceHeader = Annotated[str | None, Header(include_in_schema=False)]
 _CLAIMED = headers(
     Preference_Applied="`wait=N`, when the answer was waited for.",
     Lease_Token="The lease of the task: updates that carry it are refused once the task has passed on.",  # noqa: S106
@@ -119,6 +121,8 @@ async def submit_task(
     settings: SettingsDep,
     internal: InternalDep,
     idempotency_key: IdempotencyKey = None,
+    traceparent: TraceHeader = None,
+    tracestate: TraceHeader = None,
 ) -> TaskOut:
     """Submit a task."""
     await internal.require(queue, job_name, room_id)
@@ -131,6 +135,7 @@ async def submit_task(
         require_workers=settings.require_workers,
         cross_room=settings.cross_room_jobs,
         actor=actor.id,
+        trace_context=context_of(traceparent, tracestate),
     )
     response.headers["Location"] = f"/v1/joblib/tasks/{task.uuid}"
     response.headers["Retry-After"] = "1"

@@ -29,6 +29,7 @@ from pgjobs.worker.fetcher import Fetcher
 from pgjobs.worker.keeper import BorrowedDriver, Keeper
 from pgjobs.worker.processes import ProcessPool
 from pgjobs.worker.runner import Runner
+from pgjobs.worker.spans import spans
 
 log = logging.getLogger("pgjobs.worker")
 
@@ -211,10 +212,11 @@ class Worker:
     async def _register(self) -> None:
         """Registers the jobs, to be kept whether anybody serves them or not, and this worker for them."""
         served = {}
+        middleware = [*spans(), *self.jobs.middleware]
         for job in self.jobs.registered.values():
             job_id = (await job.register(self.queue)).job_id
             served[job_id] = job
-            self._runner.calls[job_id] = call_for(job, self._threads, self._processes, self.jobs.middleware)
+            self._runner.calls[job_id] = call_for(job, self._threads, self._processes, middleware)
         worker = await self.queue.register_worker(self.name, jobs=[str(job_id) for job_id in served])
         self.id = worker.id
         self._fetcher.serve(worker, served)

@@ -55,6 +55,20 @@ def start(*arguments: object, **more: Any) -> subprocess.Popen[str]:
     )
 
 
+def every_command() -> list[str]:
+    """Their names, those of groups with two words."""
+    import typer
+
+    from pgjobs.cli.app import app
+
+    group: Any = typer.main.get_command(app)
+    return [
+        f"{name} {part}".strip()
+        for name, each in group.commands.items()
+        for part in (getattr(each, "commands", None) or [""])
+    ]
+
+
 class Terminal:
     """A command with a terminal of its own, 120 columns wide."""
 

@@ -81,7 +81,15 @@ def test_everything_runs_in_one_process_and_other_commands_find_it(here: Path):
 def test_it_ends_when_its_time_is_over(here: Path):
     done = run("dev", "--port", 0, cwd=here, DEMO_SECONDS="0.1", **NOWHERE)
     assert done.returncode == 0, done.stderr
-    assert "pgjobs enqueue @global:demo:Greet" in done.stderr
+    tried = re.findall(r"^  pgjobs (.+?) +# \S", done.stderr, re.MULTILINE)
+    assert tried == [
+        "top",
+        "enqueue @global:demo:Greet",
+        "enqueue @global:demo:Report",
+        "enqueue @global:demo:Explode",
+        "tasks list",
+        "doctor",
+    ]
     assert run("jobs", "list", cwd=here).stdout.count("@global:demo:") == 7, "the file is found again"
 
 

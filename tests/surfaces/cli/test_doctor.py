@@ -44,7 +44,9 @@ def durable() -> Iterator[EmbeddedPostgres]:
     """A server as it should be: the one of the other tests does without fsync, which doctor would tell."""
     home = new_home()
     try:
-        with EmbeddedPostgres(home / "server", options={"max_connections": "30"}) as server:
+        with EmbeddedPostgres(
+            home / "server", options={"max_connections": "30", "wal_level": "logical"}
+        ) as server:
             yield server
     except EmbeddedPostgresError as error:
         pytest.skip(str(error))
@@ -131,6 +133,7 @@ def test_doctor_says_when_the_schema_is_behind(empty_database_url: str):
     done = run("doctor", "--url", empty_database_url)
     assert done.returncode == 5
     assert "error\tschema\tNot installed: migrations/0001" in done.stdout
+    assert done.stderr == "1 finding.\n"
 
 
 async def test_doctor_does_what_a_login_allows(database_url: str, postgres_server: PostgresServer):
@@ -194,6 +197,17 @@ async def test_doctor_names_who_holds_back_the_removal_of_dead_rows(database_url
         assert findings(database_url)[subject][0] == "error"
     await holder.close()
     assert subject not in findings(database_url)
+    await connection.close()
+
+
+async def test_a_forgotten_replication_slot_is_a_blocker_and_its_sql_lets_go(patient: str):
+    connection = await asyncpg.connect(patient)
+    await connection.execute("select pg_create_logical_replication_slot('forgotten', 'pgoutput')")
+    shown = "select kind, name, state, advice from pgjobs.blockers"
+    [slot] = [row for row in await connection.fetch(shown) if row["kind"] == "replication slot"]
+    assert (slot["name"], slot["state"]) == ("forgotten", "inactive")
+    await connection.execute(slot["advice"])
+    assert not [row for row in await connection.fetch(shown) if row["kind"] == "replication slot"]
     await connection.close()
 
 

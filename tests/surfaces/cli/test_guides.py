@@ -7,15 +7,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from pgjobs.cli.app import app
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import new_home
-from tests.surfaces.cli.commands import ROOT
+from tests.surfaces.cli.commands import ROOT, every_command
 from tests.surfaces.cli.guides import Guide, quoted
 from tests.surfaces.processes import free_port
 
@@ -94,11 +91,6 @@ def test_the_guide_to_the_command_line_works(home: Path, server: EmbeddedPostgre
 
 def test_every_command_is_in_the_guide():
     text = (ROOT / "docs" / "cli.md").read_text()
-    command: Any = typer.main.get_command(app)
-    named = [
-        f"{name} {part}".strip()
-        for name, each in command.commands.items()
-        for part in (getattr(each, "commands", None) or [""])
-    ]
+    named = every_command()
     assert len(named) > 30
     assert [name for name in named if f"pgjobs {name}" not in text] == []

@@ -39,6 +39,7 @@ async def test_every_document_is_what_http_would_answer(
         ("TaskOut", ("tasks", "wait", first), ""),
         ("Reasons", ("tasks", "why", first), ""),
         ("Findings", ("doctor",), ""),
+        ("OverviewOut", ("top",), ""),
         ("TaskOut", ("tasks", "retry", first), ""),
         ("TaskOut", ("tasks", "cancel", first), ""),
         ("Page_TaskOut_", ("tasks", "ignore", "--status", "failed", "--yes"), ""),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +17,9 @@ from pgjobs import __version__
 from pgjobs.cli.app import COMMANDS
 from pgjobs.queue import Queue
 from tests.server import PostgresServer
-from tests.surfaces.cli.commands import Terminal, environment, run
+from tests.surfaces.cli.commands import Terminal, environment, every_command, run
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
+from tests.surfaces.incomplete_runs import incomplete_runs
 
 HEAVY = {
     "asyncio",
@@ -101,20 +105,39 @@ async def test_a_terminal_gets_colours_and_a_pipe_does_not(
     assert "\x1b" not in pgjobs("tasks", "list", FORCE_COLOR="1").stdout
 
 
-async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Queue, job: str):
+async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Queue, queue_url: str, job: str):
     [task] = await failed_tasks(queue, job, 1)
-    [worker] = await queue.list_workers()
-    for arguments in (
-        ("--help",), ("tasks", "retry", "--help"), ("tasks", "list"), ("tasks", "show", task),
-        ("tasks", "why", task), ("tasks", "retry", "--status", "failed", "--yes"), ("tasks", "nothing"),
-        ("tasks", "list", "--json"), ("tasks", "prune", "--older-than", "0s", "--yes"), ("jobs", "list"),
-        ("jobs", "show", job), ("workers", "list"), ("workers", "show", worker.id), ("cleanup", "list"),
-        ("doctor",), ("top",), ("sweep",), ("migrate",),
-    ):  # fmt: skip
-        done = pgjobs(*arguments, FORCE_COLOR="1", CLICOLOR_FORCE="1", TERM="xterm-256color")
+    [run] = await incomplete_runs(queue, queue_url)
+    worker = next(worker.id for worker in await queue.list_workers() if worker.name == "clumsy")
+    await queue.register_job("@global", "mail", "Unused", keep=True)
+    unused = "@global:mail:Unused"
+    token = await queue.create_token("ada")
+    commands: list[tuple[object, ...]] = [
+        ("--help",), ("tasks", "retry", "--help"), ("tasks", "nothing"), ("tasks", "list", "--json"),
+        ("tasks", "list"), ("tasks", "show", task), ("tasks", "why", task), ("tasks", "wait", task),
+        ("tasks", "ignore", task), ("tasks", "unignore", task), ("tasks", "cancel", task),
+        ("tasks", "retry", "--status", "cancelled", "--yes"),
+        ("tasks", "prune", "--older-than", "0s", "--yes"), ("enqueue", job), ("enqueue", job, "--lines"),
+        ("jobs", "list"), ("jobs", "show", job), ("jobs", "pause", job), ("jobs", "resume", job),
+        ("jobs", "archive", unused), ("jobs", "unarchive", unused), ("jobs", "retire", unused),
+        ("jobs", "delete", unused, "--yes"), ("workers", "list"), ("workers", "show", worker),
+        ("workers", "retire", worker), ("cleanup", "list"), ("cleanup", "show", run),
+        ("cleanup", "retry-now", run), ("cleanup", "ignore", run), ("cleanup", "unignore", run),
+        ("cleanup", "run", "--once"), ("token", "create", "bob"), ("token", "list"),
+        ("token", "revoke", token.id), ("doctor",), ("top",), ("sweep",), ("migrate",), ("openapi",),
+    ]  # fmt: skip
+    for arguments in commands:
+        stdin = "{}\n{}\n" if "--lines" in arguments else ""
+        done = pgjobs(*arguments, stdin=stdin, FORCE_COLOR="1", CLICOLOR_FORCE="1", TERM="xterm-256color")
+        assert done.returncode in (0, 6, 7) or "nothing" in arguments, (arguments, done.stderr)
         assert done.stdout or done.stderr, arguments
         assert "\x1b" not in done.stdout + done.stderr, arguments
         assert "\r" not in done.stdout + done.stderr, arguments
+    run_here = {" ".join(map(str, each[:2])) for each in commands} | {str(each[0]) for each in commands}
+    # Those that do not end by themselves, or are another program.
+    assert {name for name in every_command() if name not in run_here} == {
+        "dev", "worker", "serve", "psql", "bench",
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -141,7 +164,7 @@ def test_the_flag_comes_before_the_variables_and_libpq_comes_last(
     def token_of(*arguments: str, **more: Any) -> str:
         done = run("token", "list", *arguments, **libpq, **more)
         assert done.returncode == 0, done.stderr
-        return done.stdout.split()[2]
+        return done.stdout.splitlines()[1].split("\t")[1]
 
     for name, url in (("flag", flag), ("own", own), ("common", common)):
         assert run("token", "create", name, "--url", url).returncode == 0
@@ -175,7 +198,38 @@ def test_a_migration_shows_its_progress_on_a_terminal(empty_database_url: str):
 def test_shells_complete_commands_and_jobs(shell: str, tmp_path: Path):
     script = run("--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert script.returncode == 0, script.stderr
-    assert "_PGJOBS_COMPLETE" in script.stdout.upper() or "COMPLETE" in script.stdout
+    assert "_PGJOBS_COMPLETE=complete_" in script.stdout
+    if (program := shutil.which(shell)) is not None:
+        file = tmp_path / "completion"
+        file.write_text(script.stdout)
+        read = subprocess.run([program, "-n", str(file)], capture_output=True, text=True, check=False)
+        assert (read.returncode, read.stderr) == (0, "")
+
+
+def test_bash_completes_what_was_begun(tmp_path: Path):
+    script = run("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1").stdout
+    [function] = re.findall(r"complete .*-F (\w+) pgjobs", script)
+    tool = tmp_path / "pgjobs"
+    tool.write_text(f"#!{sys.executable}\nimport sys\nfrom pgjobs.cli import main\nsys.exit(main())\n")
+    tool.chmod(0o755)
+
+    def completed(*words: str) -> list[str]:
+        begun = " ".join(f"'{word}'" for word in words)
+        asked = (
+            f"COMP_WORDS=({begun}); COMP_CWORD={len(words) - 1}; {function} pgjobs; echo ${{COMPREPLY[@]}}"
+        )
+        done = subprocess.run(
+            ["bash", "-c", f"{script}\n{asked}"],
+            env=environment(PATH=f"{tmp_path}:{os.environ['PATH']}"),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.split()
+
+    assert completed("pgjobs", "do") == ["doctor"]
+    assert completed("pgjobs", "tasks", "un") == ["unignore"]
+    assert completed("pgjobs", "tasks", "list", "--stat") == ["--status"]
 
 
 def test_completion_offers_jobs_and_stays_silent_without_a_database(database_url: str):

@@ -41,7 +41,7 @@ async def test_many_tasks_come_from_lines_of_json(pgjobs: Pgjobs, queue: Queue, 
 
 
 async def test_lists_are_filtered_paged_and_plain_in_a_pipe(pgjobs: Pgjobs, queue: Queue, job: str):
-    failed = await failed_tasks(queue, job, 3, error="no\x1b[31m disk\n\there")
+    failed = await failed_tasks(queue, job, 3, error="no\x1b[31m disk\r\there\nTraceback")
     await queue.submit_task(job)
     listed = pgjobs("tasks", "list", "--status", "failed", "--limit", 2)
     assert listed.returncode == 0, listed.stderr
@@ -67,6 +67,36 @@ async def test_a_task_is_shown_by_number_and_by_public_id(pgjobs: Pgjobs, queue:
         'payload              {"number": 0}',
     ):
         assert line in by_number.stdout.splitlines()
+
+
+async def test_a_traceback_is_left_out_of_lists_and_drawn_in_lines_for_people(
+    pgjobs: Pgjobs, queue: Queue, queue_url: str, job: str
+):
+    [number] = await failed_tasks(queue, job, 1, "no disk\nTraceback:\n  in write()")
+    listed = pgjobs("tasks", "list").stdout.splitlines()
+    assert listed[1].endswith("\tno disk")
+    assert pgjobs("tasks", "wait", number).stderr == f"Task {number} is failed: no disk\n"
+    piped = pgjobs("tasks", "show", number).stdout.splitlines()
+    assert "error                no disk Traceback:   in write()" in piped
+    with Terminal("tasks", "show", number, PGJOBS_DATABASE_URL=queue_url) as terminal:
+        assert terminal.end() == 0
+    drawn = [line.rstrip() for line in terminal.shown.splitlines()]
+    place = drawn.index("error                no disk")
+    indent = " " * 21
+    assert drawn[place + 1 : place + 3] == [f"{indent}Traceback:", f"{indent}  in write()"]
+    assert drawn[-1].startswith("attempt 1            failed ")
+    assert drawn[-1].endswith(" no disk")
+
+
+async def test_one_task_is_submitted_without_a_bar_and_many_with_one(queue: Queue, queue_url: str, job: str):
+    with Terminal("enqueue", job, PGJOBS_DATABASE_URL=queue_url) as terminal:
+        assert terminal.end() == 0
+    assert terminal.shown.strip().isdigit()
+    with Terminal("enqueue", job, "--lines", PGJOBS_DATABASE_URL=queue_url) as terminal:
+        terminal.type("{}\n{}\n\x04")
+        assert terminal.end() == 0
+    assert "Submitting" in terminal.shown
+    assert "2/2" in terminal.shown
 
 
 async def test_named_tasks_are_retried_cancelled_ignored_and_unignored(

@@ -37,7 +37,7 @@ async def test_top_is_a_live_screen_that_q_ends(queue_url: str, queue: Queue, jo
         terminal.until("2 due")
         await queue.submit_task(job)
         terminal.until("3 due")
-        terminal.type("q")
+        terminal.type("xq")
         assert terminal.end() == 0
     assert "\x1b[?1049h" in terminal.shown
     assert terminal.shown.rstrip().endswith("\x1b[?25h\x1b[?1049l"), "the cursor is back"
