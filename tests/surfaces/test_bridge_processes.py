@@ -165,6 +165,13 @@ async def test_a_worker_survives_a_deploy_and_a_crash_of_the_server(server, api)
         assert (await asyncio.to_thread(api.get, "workers")).json()["items"] == []
 
 
+async def test_a_worker_leaves_quietly_when_its_server_is_gone(server):
+    with program("-m", "tests.surfaces.sleepy_worker", server.base, ROOT_TOKEN, "yes", "0.5") as worker:
+        await asyncio.to_thread(server.kill)
+        worker.terminate()
+        assert await asyncio.to_thread(worker.wait, 20) == 0
+
+
 async def test_rooms_are_entered_again_when_a_server_is_back_and_heard_from_another(
     server, api, database_url
 ):
