@@ -22,7 +22,7 @@ from pgjobs.queue import Queue
 from pgjobs.rest import get_tsio, install
 from pgjobs.rest.auth import User
 from tests.surfaces.ears import Ear, eventually
-from tests.surfaces.rest_server import NO_TLS, serving
+from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 
 JOB = "lab:modifiers:Rotate"
 
@@ -196,6 +196,21 @@ async def test_a_router_forwards_to_the_injected_server(queue_url, queue, monkey
         await eventually(lambda: len(sio.sent) >= 3)
         assert [sent[0] for sent in sio.sent] == ["jobs_invalidate", "task_available", "task_status_event"]
         assert sio.sent[1][1]["task_id"] == str((await queue.get_task(task.task_id)).uuid)
+
+
+async def test_a_router_without_a_server_says_nothing_and_works(queue_url, queue, monkeypatch, caplog):
+    monkeypatch.setenv("PGJOBS_DATABASE_URL", queue_url)
+    monkeypatch.setenv("PGJOBS_AUTH_SECRET", SECRET)
+    host = FastAPI()
+    host.dependency_overrides[get_tsio] = lambda: None
+    install(host)
+    with serving(host) as base, Api(base, token_of("ada")) as ada:
+        worker = ada.register()["worker_id"]
+        task = ada.submit()
+        ada.claim(worker)
+        assert ada.update(task, "cancelled").is_success
+        assert ada.delete(f"workers/{worker}").status_code == 204
+    assert [record.message for record in caplog.records if record.name.startswith("pgjobs")] == []
 
 
 async def test_without_a_server_nothing_is_sent_and_nothing_breaks(queue):
