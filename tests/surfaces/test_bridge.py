@@ -32,7 +32,8 @@ async def test_a_connection_without_a_valid_token_is_refused(base):
         {"token": "pgj_1"},
         "token",
     ):
-        ear, answers = Ear(), []
+        ear = Ear()
+        answers: list[Any] = []
         ear.client.on("connect_error", answers.append)
         with pytest.raises(Refused):
             await ear.client.connect(base, auth=auth, transports=["websocket"], retry=False, wait_timeout=10)

@@ -176,7 +176,7 @@ async def test_a_connection_that_is_lost_while_its_worker_joins_takes_it_away_to
         await ear.client.disconnect()
 
         async def is_gone() -> bool:
-            return await queue.list_workers() == []
+            return not await queue.list_workers()
 
         await eventually(is_gone)
 

@@ -135,7 +135,7 @@ async def test_clients_of_two_server_processes_hear_every_change_once(server, ap
             # Whatever was sent twice would have come before this.
             last = await asyncio.to_thread(api.submit)
             for ear in (*ears, working):
-                await ear.until(lambda _, ear=ear: last["id"] in str(ear.heard))
+                await ear.until(lambda heard: last["id"] in str(heard))
             for ear in ears:
                 for task in tasks:
                     assert ear.statuses(task["id"]) == ["pending", "claimed", "running", "completed"]

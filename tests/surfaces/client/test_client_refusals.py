@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from typing import Any
 from uuid import uuid4
 
@@ -173,3 +174,27 @@ def test_heartbeats_are_sent_without_anything_to_execute_too(sdk: Api, root: Any
         manager.register(Rotate)
         first = heard()
         wait_until(lambda: heard() > first)
+
+
+def test_a_heartbeat_that_fails_is_repeated_soon(sdk: Api, detour: Detour):
+    class Hurried(threading.Event):
+        """Remembers how long heartbeats were to wait, and does not."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.pauses: list[float | None] = []
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if threading.current_thread().name == "pgjobs-heartbeat":
+                self.pauses.append(timeout)
+                timeout = 0.02
+            return super().wait(timeout)
+
+    with JobManager(sdk, heartbeat_interval=30) as manager:
+        manager.stopping = hurried = Hurried()
+        detour.answered[HEARTBEAT] = httpx.Response(503)
+        manager.register(Rotate)
+        wait_until(lambda: detour.quantity >= 2)
+        detour.answered.clear()
+        wait_until(lambda: len(hurried.pauses) > 3 and hurried.pauses[-1] == 30)
+        assert hurried.pauses[:3] == [30, 3, 3]
