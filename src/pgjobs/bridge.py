@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pgjobs.emissions import emissions_of
+from pgjobs.emissions import Told, emissions_of
 from pgjobs.errors import PgJobsError
 from pgjobs.events import Emission
 from pgjobs.feed import LONGEST_PAUSE_SECONDS, EventFeed, feed_of
@@ -50,6 +50,7 @@ class Bridge:
         self._tsio = tsio
         self._feed = feed or feed_of(queue)
         self._namespace = namespace
+        self._told = Told()
         self._stop: Callable[[], None] | None = None
         self._starting = asyncio.Lock()
 
@@ -67,7 +68,7 @@ class Bridge:
 
     async def _forward(self, events: Sequence[Event]) -> None:
         tasks = await self._track({event.task_id for event in events if event.task_id is not None})
-        await emit(self._tsio, emissions_of(events, tasks), namespace=self._namespace)
+        await emit(self._tsio, emissions_of(events, tasks, self._told), namespace=self._namespace)
 
     async def _track(self, task_ids: set[int]) -> dict[int, TrackedTask]:
         pause = 0.1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import cast
 
@@ -25,18 +26,41 @@ from pgjobs.queue_live import TrackedTask
 TASK_CAN_BE_CLAIMED = frozenset({"submitted", "due", "released", "retried", "unignored"})
 PROVIDER_CAME_OR_WENT = frozenset({"provider_registered", "provider_retired"})
 ENDED = frozenset({"completed", "failed", "cancelled"})
+INVALIDATIONS = (JobsInvalidate, ProvidersInvalidate)
 
 
-def emissions_of(events: Sequence[Event], tasks: Mapping[int, TrackedTask]) -> list[Emission]:
-    """What to send about a page of events; of equal ones in a transaction, only the last."""
+@dataclass
+class Told:
+    """Who was told to look again by the transaction a page ended in: the next page may go on with it."""
+
+    txid: str | None = None
+    emissions: set[Emission] = field(default_factory=set)
+
+    def news(self, txid: str, emissions: Iterable[Emission]) -> list[Emission]:
+        """Those that the transaction has not caused before."""
+        if txid != self.txid:
+            self.txid, self.emissions = txid, set()
+        news = [emission for emission in emissions if emission not in self.emissions]
+        self.emissions.update(emission for emission in news if isinstance(emission.event, INVALIDATIONS))
+        return news
+
+
+def emissions_of(
+    events: Sequence[Event], tasks: Mapping[int, TrackedTask], told: Told | None = None
+) -> list[Emission]:
+    """What to send about a page of events; of equal ones in a transaction, only the last.
+
+    A reader of many pages passes `told` along, because a transaction may be longer than a page.
+    """
+    told = told or Told()
     emissions: list[Emission] = []
-    for _, transaction in groupby(events, key=lambda event: event.txid):
+    for txid, transaction in groupby(events, key=lambda event: event.txid):
         latest: dict[Emission, None] = {}
         for event in transaction:
             for emission in _emissions(event, tasks):
                 latest.pop(emission, None)
                 latest[emission] = None
-        emissions += latest
+        emissions += told.news(txid, latest)
     return emissions
 
 
@@ -52,7 +76,7 @@ def _emissions(event: Event, tasks: Mapping[int, TrackedTask]) -> Iterator[Emiss
         yield Emission(ProviderResultReady.model_validate(event.fields), room_of(room))
     elif event.kind in PROVIDER_CAME_OR_WENT:
         yield Emission(ProvidersInvalidate(), room_of(room))
-    elif event.job is not None:
+    elif event.job is not None or event.kind == "job_deleted":
         yield Emission(JobsInvalidate(), room_of(room))
 
 

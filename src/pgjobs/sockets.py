@@ -102,7 +102,12 @@ class SocketHandlers:
             if user is None:
                 raise Unauthorized("Nobody known bears this token")
         except PgJobsError as error:
-            raise Refused(_problem(error)) from error
+            raise Refused(error.message, _problem(error)) from error
+        except Exception as error:
+            # Refused as well: left to itself the client would wait for an answer.
+            log.warning("cannot tell who connects: %s: %s", type(error).__name__, error)
+            unknown = Unauthorized("Nobody can tell who you are")
+            raise Refused(unknown.message, _problem(unknown)) from error
         self._users[sid], self._workers[sid] = user, set()
         try:
             await self._start()
@@ -118,9 +123,7 @@ class SocketHandlers:
         return None
 
     async def _disconnect(self, sid: str, reason: Any = None) -> None:
-        lost = await self._forget(sid)
-        for worker_id in lost.difference(*self._workers.values()):
-            await self.retire(worker_id, reason)
+        await self._lose(await self._forget(sid), reason)
         if earlier := self._before.get("disconnect"):
             await _call(earlier, sid, reason)
 
@@ -132,14 +135,20 @@ class SocketHandlers:
             await self._stop()
         return lost
 
+    async def _lose(self, workers: set[UUID], reason: Any) -> None:
+        for worker_id in workers.difference(*self._workers.values()):
+            await self.retire(worker_id, reason)
+
     async def retire(self, worker_id: UUID, reason: Any) -> None:
         """Takes the worker of a lost connection away."""
         if self.is_closing:
             return
         silent_for = None
         if reason == self._sio.reason.PING_TIMEOUT:
-            # It may have come back elsewhere; then its heartbeats tell.
-            silent_for = timedelta(seconds=self._sio.eio.ping_timeout)
+            # It may have come back elsewhere: a heartbeat since its last sign of life here tells. That was up
+            # to a ping, the time for its answer and a round of all clients ago.
+            eio = self._sio.eio
+            silent_for = timedelta(seconds=eio.ping_interval + 2 * eio.ping_timeout)
         try:
             await cleanup_worker(self._queue, worker_id, silent_for=silent_for)
         except Exception:
@@ -181,6 +190,10 @@ class SocketHandlers:
             raise WorkerNotFound(f"Worker {text[:200]!r} does not exist") from error
         user = self._users[sid]
         await self._queue.heartbeat_worker(worker_id, actor=str(user.id))
+        if sid not in self._workers:
+            # Lost meanwhile, when nobody knew of this worker yet.
+            await self._lose({worker_id}, None)
+            raise Forbidden("The connection is lost")
         self._workers[sid].add(worker_id)
         async with self._sio.session(sid, self._namespace) as session:
             session["worker_id"] = str(worker_id)

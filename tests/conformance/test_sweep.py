@@ -10,7 +10,7 @@ import pytest
 from pgjobs.errors import InvalidArgument
 from tests.conformance.stages import MINUTE, STAGES, STATUS_OF, claim_all, running
 
-STEPS = ["leases", "workers", "internal", "scheduled", "retention"]
+STEPS = ["leases", "workers", "internal", "scheduled", "reads", "retention"]
 SECRET = "@internal:tests:Secret"
 
 
@@ -224,3 +224,17 @@ async def test_sweeps_at_once_do_the_work_once(queue, clock, job):
     assert sum(item.changed for swept in sweeps for item in swept) == 50
     assert {item.error for swept in sweeps for item in swept} == {None}
     assert {task.attempt for task in await queue.list_tasks(status="pending")} == {1}
+
+
+async def test_sweeps_at_once_clean_up_after_each_worker_once(queue, clock, job):
+    for _ in range(10):
+        worker = await queue.register_worker(jobs=[job])
+        await queue.submit_task(job)
+        await queue.claim_tasks(worker.id)
+    await clock.advance(seconds=61)
+    sweeps = await asyncio.gather(*(queue.sweep("workers") for _ in range(8)))
+    assert sum(item.changed for swept in sweeps for item in swept) == 10
+    assert {item.error for swept in sweeps for item in swept} == {None}
+    tasks = await queue.list_tasks(status="pending")
+    assert [(task.attempt, task.error) for task in tasks] == [(1, "Worker disconnected")] * 10
+    assert await queue.list_workers() == []

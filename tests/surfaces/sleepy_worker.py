@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import socketio
 
-from pgjobs.client import Api, Category, ClaimedTask, Extension, JobManager
+from pgjobs.client import Api, Category, ClaimedTask, Extension, JobManager, Provider
 
 
 class Sleep(Extension):
@@ -22,6 +22,15 @@ class Sleep(Extension):
         return self.seconds
 
 
+class Dream(Provider):
+    """Knows what was dreamt."""
+
+    category: ClassVar[str] = "dreams"
+
+    def read(self, handler: Any) -> Any:
+        return handler
+
+
 def execute(task: ClaimedTask) -> Any:
     return task.extension.run()
 
@@ -32,6 +41,7 @@ def main(url: str, token: str, use_sockets: str, heartbeat: str) -> None:
         if tsio is not None:
             tsio.connect(url, auth={"token": token}, wait_timeout=10)
         manager.register(Sleep, room="lab")
+        manager.register_provider(Dream, name="last", handler="sheep", room="lab")
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         manager.wait()

@@ -32,8 +32,12 @@ async def test_a_connection_without_a_valid_token_is_refused(base):
         {"token": "pgj_1"},
         "token",
     ):
+        ear = Ear()
+        answers: list[Any] = []
+        ear.client.on("connect_error", answers.append)
         with pytest.raises(Refused):
-            await Ear().client.connect(base, auth=auth, transports=["websocket"], retry=False)
+            await ear.client.connect(base, auth=auth, transports=["websocket"], retry=False, wait_timeout=10)
+        assert [answer["data"]["type"] for answer in answers] == ["/v1/problems/unauthorized"]
 
 
 async def test_a_token_may_come_in_the_header_or_be_an_api_token(base, queue):
@@ -78,6 +82,34 @@ async def test_steps_that_were_missed_are_told_one_by_one_all_the_same(base, ada
             await in_thread(ada.update, task, status)
         await ear.hears_status(task["id"], "completed")
         assert ear.statuses(task["id"]) == ["pending", "claimed", "running", "completed"]
+
+
+async def test_every_change_of_status_is_told_whoever_made_it(base, queue):
+    await queue.register_job(*JOB.split(":"), events="full", max_attempts=2, backoff_base=timedelta(0))
+    worker = await queue.register_worker(jobs=[JOB], actor="ada")
+
+    async def claimed(*, start: bool = False) -> Any:
+        return (await queue.claim_tasks(worker.id, start=start))[0]
+
+    async with listening(base, "ada", "lab") as ear:
+        task_id = (await queue.submit_task(JOB)).task_id
+        uuid = str((await queue.get_task(task_id)).uuid)
+        await queue.release_task(await claimed())
+        held = await claimed()
+        await queue.start_tasks([held])
+        await queue.fail_task(held, "first")
+        await queue.sweep("scheduled")
+        await queue.fail_task(await claimed(start=True), "last")
+        await queue.retry_task(task_id)
+        await queue.ignore_task(task_id)
+        await queue.unignore_task(task_id)
+        await queue.cancel_task(task_id)
+        cancelled = await ear.hears_status(uuid, "cancelled")
+        assert cancelled["completed_at"]
+        told = ear.statuses(uuid)
+        assert told[:6] == ["pending", "claimed", "pending", "claimed", "running", "pending"]
+        assert told[6:9] == ["pending", "running", "failed"]
+        assert told[9:] == ["pending", "pending", "pending", "cancelled"]
 
 
 async def test_rooms_hear_only_of_themselves(base, ada, root):
@@ -132,6 +164,73 @@ async def test_jobs_and_workers_that_come_and_go_are_told_to_their_room(base, ad
         assert ear.heard[0] in (("jobs_invalidate", {}), ("jobs_invalidate", None))
 
 
+async def test_each_way_a_job_or_its_workers_change_is_told_to_the_room_alone(base, queue):
+    def register() -> Any:
+        return queue.register_job("lab", "modifiers", "Rotate")
+
+    async with listening(base, "ada", "lab") as here, listening(base, "ada", "hall") as there:
+
+        async def is_told(change: Any) -> Any:
+            here.heard.clear()
+            answer = await change
+            await here.hears("jobs_invalidate")
+            return answer
+
+        await is_told(register())
+        worker = await is_told(queue.register_worker(jobs=[JOB]))
+        await is_told(queue.retire_worker(worker.id))
+        await is_told(register())
+        await is_told(queue.retire_job(JOB))
+        await is_told(register())
+        await is_told(queue.delete_job(JOB))
+        await queue.register_job("hall", "modifiers", "Rotate")
+        await there.hears("jobs_invalidate")
+        assert len(there.heard) == 1
+
+
+async def test_a_worker_of_many_jobs_that_goes_is_told_of_once(base, queue):
+    await queue.register_job(*JOB.split(":"), events="full")
+    jobs = [f"lab:modifiers:Job{number}" for number in range(5)]
+    for job in jobs:
+        await queue.register_job(*job.split(":"))
+    worker = await queue.register_worker(jobs=jobs)
+    async with listening(base, "ada", "lab") as ear:
+        await queue.retire_worker(worker.id)
+        task = await queue.submit_task(JOB)
+        await ear.hears_status(str((await queue.get_task(task.task_id)).uuid), "pending")
+        assert len(ear.named("jobs_invalidate")) == 1
+
+
+async def test_a_task_that_comes_back_is_offered_again(base, queue):
+    await queue.register_job(*JOB.split(":"), events="full", max_attempts=2, backoff_base=timedelta(0))
+    worker = await queue.register_worker(jobs=[JOB], actor="ada")
+    async with listening(base, "ada", "lab") as ear:
+        await ear.ask("join_job_room", job_name=JOB, worker_id=str(worker.id))
+        task_id = (await queue.submit_task(JOB)).task_id
+        offer = {"job_name": JOB, "room_id": "lab", "task_id": str((await queue.get_task(task_id)).uuid)}
+
+        async def is_offered() -> None:
+            await ear.hears("task_available")
+            assert ear.named("task_available") == [offer]
+            ear.heard.clear()
+
+        async def claimed() -> Any:
+            return (await queue.claim_tasks(worker.id))[0]
+
+        await is_offered()
+        await queue.release_task(await claimed())
+        await is_offered()
+        await queue.ignore_task(task_id)
+        await queue.unignore_task(task_id)
+        await is_offered()
+        await queue.fail_task(await claimed(), "first")
+        await queue.sweep("scheduled")
+        await is_offered()
+        await queue.fail_task(await claimed(), "last")
+        await queue.retry_task(task_id)
+        await is_offered()
+
+
 async def test_a_read_goes_to_the_provider_and_the_answer_is_told_to_its_room(base, ada, bob):
     body = {"category": "filesystem", "name": "local"}
     async with listening(base, "bob", "lab") as browser, listening(base, "ada") as provider:
@@ -157,6 +256,13 @@ async def test_a_read_goes_to_the_provider_and_the_answer_is_told_to_its_room(ba
             {"provider_name": name, "request_hash": request_hash}
         ]
         assert (await in_thread(bob.get, address)).json() == ["a"]
+        # Whoever asked is told to look for an error too.
+        broken = await in_thread(bob.get, f"rooms/lab/providers/{name}?path=/broken")
+        browser.heard.clear()
+        failed = {"X-Result-Status": "error", "X-Request-Hash": broken.json()["request_hash"]}
+        await in_thread(ada.post, f"providers/{shown['id']}/results", json={"detail": "oh"}, headers=failed)
+        await browser.hears("provider_result_ready")
+        assert (await in_thread(bob.get, f"rooms/lab/providers/{name}?path=/broken")).status_code == 502
         assert browser.named("provider_request") == []
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
+from uuid import UUID
 
 import httpx
+import pytest
 import socketio
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
+from socketio.exceptions import ConnectionError as Refused
 
 from pgjobs.bridge import Bridge, attach, bridge_of, emit
 from pgjobs.errors import Unauthorized
@@ -16,7 +22,7 @@ from pgjobs.queue import Queue
 from pgjobs.rest import get_tsio, install
 from pgjobs.rest.auth import User
 from tests.surfaces.ears import Ear, eventually
-from tests.surfaces.rest_server import NO_TLS, serving
+from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 
 JOB = "lab:modifiers:Rotate"
 
@@ -94,6 +100,87 @@ async def test_a_host_keeps_its_own_handlers(queue_url, queue):
         assert [call.partition(":")[0] for call in calls] == ["connect", "disconnect"]
 
 
+@contextmanager
+def hosting(queue_url: str, sio: socketio.AsyncServer, opened: list[Queue], **options: Any) -> Iterator[str]:
+    """A host with nothing but its own Socket.IO server, attached to a queue when it starts."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        async with await Queue.connect(queue_url) as queue:
+            opened.append(queue)
+            attach(sio, queue, **options)
+            yield
+
+    host = FastAPI(lifespan=lifespan)
+    host.mount("/socket.io", socketio.ASGIApp(sio))
+    with serving(host) as base:
+        yield base
+
+
+async def test_unless_told_otherwise_a_host_takes_the_tokens_of_the_http_api(queue_url, queue):
+    token = await queue.create_token("ada")
+    with hosting(queue_url, socketio.AsyncServer(async_mode="asgi"), []) as base:
+        with pytest.raises(Refused):
+            await Ear().client.connect(
+                base, auth={"token": "nonsense"}, transports=["websocket"], retry=False
+            )
+        ear = Ear()
+        await ear.client.connect(base, auth={"token": token.token}, transports=["websocket"], wait_timeout=10)
+        await ear.join("lab")
+        await queue.register_job("lab", "modifiers", "Rotate")
+        await ear.hears("jobs_invalidate")
+        await ear.client.disconnect()
+
+
+async def test_a_host_that_cannot_tell_who_connects_refuses_them_whatever_it_raises(queue_url, queue):
+    answers: list[Any] = []
+
+    async def authenticate(_token: str | None) -> User:
+        raise HTTPException(401, "Not you")
+
+    with hosting(queue_url, socketio.AsyncServer(async_mode="asgi"), [], authenticate=authenticate) as base:
+        ear = Ear()
+        ear.client.on("connect_error", answers.append)
+        with pytest.raises(Refused):
+            await ear.client.connect(
+                base, auth={"token": "ada"}, transports=["websocket"], retry=False, wait_timeout=15
+            )
+    assert [answer["data"]["status"] for answer in answers] == [401]
+
+
+async def test_a_connection_that_is_lost_while_its_worker_joins_takes_it_away_too(queue_url, queue):
+    await queue.register_job("lab", "modifiers", "Rotate")
+    worker = await queue.register_worker(jobs=[JOB], actor="ada")
+    sio = socketio.AsyncServer(async_mode="asgi")
+    is_lost, is_joining = threading.Event(), threading.Event()
+
+    async def disconnect(_sid: str, _reason: str) -> None:
+        is_lost.set()
+
+    sio.on("disconnect", disconnect)
+    opened: list[Queue] = []
+    with hosting(queue_url, sio, opened, authenticate=whoever_says_so) as base:
+        heartbeat = opened[0].heartbeat_worker
+
+        async def heartbeat_slowly(worker_id: UUID, *, actor: str | None = None) -> Any:
+            shown = await heartbeat(worker_id, actor=actor)
+            is_joining.set()
+            await eventually(is_lost.is_set)
+            return shown
+
+        opened[0].heartbeat_worker = heartbeat_slowly  # type: ignore[method-assign]
+        ear = Ear()
+        await ear.client.connect(base, auth={"token": "ada"}, transports=["websocket"], wait_timeout=10)
+        await ear.client.emit("join_job_room", {"job_name": JOB, "worker_id": str(worker.id)})
+        await eventually(is_joining.is_set)
+        await ear.client.disconnect()
+
+        async def is_gone() -> bool:
+            return not await queue.list_workers()
+
+        await eventually(is_gone)
+
+
 async def test_a_router_forwards_to_the_injected_server(queue_url, queue, monkeypatch):
     monkeypatch.setenv("PGJOBS_DATABASE_URL", queue_url)
     sio = Recorder()
@@ -109,6 +196,21 @@ async def test_a_router_forwards_to_the_injected_server(queue_url, queue, monkey
         await eventually(lambda: len(sio.sent) >= 3)
         assert [sent[0] for sent in sio.sent] == ["jobs_invalidate", "task_available", "task_status_event"]
         assert sio.sent[1][1]["task_id"] == str((await queue.get_task(task.task_id)).uuid)
+
+
+async def test_a_router_without_a_server_says_nothing_and_works(queue_url, queue, monkeypatch, caplog):
+    monkeypatch.setenv("PGJOBS_DATABASE_URL", queue_url)
+    monkeypatch.setenv("PGJOBS_AUTH_SECRET", SECRET)
+    host = FastAPI()
+    host.dependency_overrides[get_tsio] = lambda: None
+    install(host)
+    with serving(host) as base, Api(base, token_of("ada")) as ada:
+        worker = ada.register()["worker_id"]
+        task = ada.submit()
+        ada.claim(worker)
+        assert ada.update(task, "cancelled").is_success
+        assert ada.delete(f"workers/{worker}").status_code == 204
+    assert [record.message for record in caplog.records if record.name.startswith("pgjobs")] == []
 
 
 async def test_without_a_server_nothing_is_sent_and_nothing_breaks(queue):

@@ -9,7 +9,10 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
+import socketio
 
+from pgjobs.bridge import attach
+from pgjobs.feed import PAGE_SIZE
 from tests.surfaces.ears import eventually, listening
 from tests.surfaces.rest_server import Api, token_of
 
@@ -57,6 +60,36 @@ async def test_equal_events_of_one_transaction_are_sent_once(base, ada, queue, c
         assert len(ear.named("jobs_invalidate")) == 1
         await queue.register_worker("D", jobs=[JOB])
         await ear.until(lambda heard: sum(name == "jobs_invalidate" for name, _ in heard) == 2)
+
+
+async def test_a_transaction_longer_than_a_page_of_the_feed_tells_once_too(base, ada, queue, connection):
+    ada.register()
+    async with listening(base, "ada", "lab") as ear:
+        async with connection.transaction():
+            bound = queue.bound_to(connection)
+            await bound.register_worker("A", jobs=[JOB])
+            tasks = await bound.submit_tasks(JOB, [{}] * (PAGE_SIZE + 100))
+            await bound.register_worker("B", jobs=[JOB])
+        last = str((await queue.get_task(tasks[-1].task_id)).uuid)
+        await ear.hears_status(last, "pending")
+        after = await queue.submit_task(JOB)
+        await ear.hears_status(str((await queue.get_task(after.task_id)).uuid), "pending")
+        assert len(ear.named("task_status_event")) == PAGE_SIZE + 101
+        assert len(ear.named("jobs_invalidate")) == 1
+
+
+async def test_a_silent_connection_takes_a_worker_away_that_was_heard_of_nowhere_since(queue, connection):
+    """The last sign of life here may be a ping, its time-out and a round of all clients ago: 30 seconds."""
+    await queue.register_job(*JOB.split(":"))
+    worker = await queue.register_worker(jobs=[JOB], actor="ada")
+    sio = socketio.AsyncServer(async_mode="asgi", ping_interval=10, ping_timeout=10)
+    handlers = attach(sio, queue)
+    for seconds, is_left in ((29, True), (2, False)):
+        await connection.execute(
+            "update pgjobs.test_clock set shift = shift + make_interval(secs => $1)", seconds
+        )
+        await handlers.retire(worker.id, sio.reason.PING_TIMEOUT)
+        assert [known.id for known in await queue.list_workers()] == [worker.id] * is_left
 
 
 async def test_clients_of_two_servers_hear_everything_once(serve, queue):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from pgjobs.drivers.embedded import EmbeddedPostgres
 from pgjobs.drivers.migrations import migrate, read_release
 from pgjobs.queue import Queue
 from tests.server import new_home, stop_server
-from tests.surfaces.ears import listening
+from tests.surfaces.ears import eventually, listening
 from tests.surfaces.processes import Server, program, wait_until
 from tests.surfaces.rest_server import Api, token_of
 from tests.surfaces.sleepy_worker import Sleep
 
 ROOT_TOKEN = token_of("root", is_superuser=True)
 SLEEP = "lab:modifiers:Sleep"
+HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
@@ -74,23 +76,74 @@ async def test_a_read_from_question_to_answer(server, api, tmp_path):
             assert "outside" in refused.json()["detail"]
 
 
-async def test_a_killed_worker_is_noticed_by_its_connection_or_else_by_the_sweeper(server, api, database_url):
+@pytest.mark.parametrize(("max_attempts", "status"), [(1, "failed"), (2, "pending")])
+async def test_a_killed_worker_is_noticed_by_its_connection_or_else_by_the_sweeper(
+    server, api, queue, *, database_url, max_attempts, status
+):
     told = []
-    connection = await asyncpg.connect(database_url)
-    await connection.execute("update pgjobs.settings set worker_timeout = '1 second'")
-    await connection.close()
+    await queue.register_job(
+        *SLEEP.split(":"), schema=Sleep.model_json_schema(), max_attempts=max_attempts, backoff_base=HOUR
+    )
     for use_sockets in ("yes", "no"):
+        if use_sockets == "no":
+            # Not before: a sweep would do for the connection.
+            connection = await asyncpg.connect(database_url)
+            await connection.execute("update pgjobs.settings set worker_timeout = '1 second'")
+            await connection.close()
         command = ("-m", "tests.surfaces.sleepy_worker", server.base, ROOT_TOKEN, use_sockets, "0.2")
         with program(*command) as worker:
             async with listening(server.base, "ada", "lab") as browser:
                 task = await asyncio.to_thread(api.submit, SLEEP, seconds=60)
                 await browser.hears_status(task["id"], "running")
+                browser.heard.clear()
                 worker.kill()
-                failed = await browser.hears_status(task["id"], "failed")
-                await browser.hears("jobs_invalidate")
-                told.append((failed["error"], browser.statuses(task["id"])))
+                ended = await browser.hears_status(task["id"], status)
+                await browser.hears("jobs_invalidate", "providers_invalidate")
+                assert ended["error"] == "Worker disconnected"
+                told.append([(name, (data or {}).get("status")) for name, data in browser.heard])
         assert (await asyncio.to_thread(api.get, "workers")).json()["items"] == []
-    assert told == [("Worker disconnected", ["pending", "claimed", "running", "failed"])] * 2
+        assert (await asyncio.to_thread(api.get, "rooms/lab/providers")).json()["items"] == []
+    assert told[0] == told[1]
+    assert sorted(name for name, _ in told[0]) == [
+        "jobs_invalidate",
+        "providers_invalidate",
+        "task_status_event",
+    ]
+
+
+async def test_clients_of_two_server_processes_hear_every_change_once(server, api, queue, database_url):
+    worker = (await asyncio.to_thread(api.register))["worker_id"]
+    job = "lab:modifiers:Rotate"
+    with Server(database_url) as second, Api(second.base, ROOT_TOKEN) as elsewhere:
+        async with (
+            listening(server.base, "ada", "lab") as here,
+            listening(second.base, "bob", "lab") as there,
+            listening(second.base, "root") as working,
+        ):
+            ears = (here, there)
+            await working.ask("join_job_room", job_name=job, worker_id=worker)
+            tasks = []
+            for door in (api, elsewhere) * 5:
+                tasks.append(await asyncio.to_thread(door.submit))
+                await asyncio.to_thread(door.claim, worker)
+                other = elsewhere if door is api else api
+                await asyncio.to_thread(other.update, tasks[-1], "running")
+                await asyncio.to_thread(door.update, tasks[-1], "completed")
+            await asyncio.to_thread(elsewhere.register, "Bend", worker_id=worker)
+            for ear in ears:
+                await ear.hears("jobs_invalidate")
+            # Whatever was sent twice would have come before this.
+            last = await asyncio.to_thread(api.submit)
+            for ear in (*ears, working):
+                await ear.until(lambda heard: last["id"] in str(heard))
+            for ear in ears:
+                for task in tasks:
+                    assert ear.statuses(task["id"]) == ["pending", "claimed", "running", "completed"]
+                assert len(ear.named("jobs_invalidate")) == 1
+                assert ear.named("task_available") == []
+            offered = [data["task_id"] for data in working.named("task_available")]
+            assert offered == [task["id"] for task in (*tasks, last)]
+            assert working.named("task_status_event") == []
 
 
 async def test_a_worker_survives_a_deploy_and_a_crash_of_the_server(server, api):
@@ -110,6 +163,13 @@ async def test_a_worker_survives_a_deploy_and_a_crash_of_the_server(server, api)
         worker.terminate()
         await asyncio.to_thread(worker.wait, 20)
         assert (await asyncio.to_thread(api.get, "workers")).json()["items"] == []
+
+
+async def test_a_worker_leaves_quietly_when_its_server_is_gone(server):
+    with program("-m", "tests.surfaces.sleepy_worker", server.base, ROOT_TOKEN, "yes", "0.5") as worker:
+        await asyncio.to_thread(server.kill)
+        worker.terminate()
+        assert await asyncio.to_thread(worker.wait, 20) == 0
 
 
 async def test_rooms_are_entered_again_when_a_server_is_back_and_heard_from_another(
@@ -168,10 +228,25 @@ async def test_nothing_is_missed_when_postgres_is_restarted():
                     await ear.hears_status(uuid, "pending")
                 assert len(ear.named("task_status_event")) == 2
                 # And by notification again, not only by looking now and then.
+                await eventually(lambda: _is_listened_to(postgres.url))
                 last = await asyncio.to_thread(ada.submit)
                 await ear.hears_status(last["id"], "pending")
+                wait = asyncio.create_task(
+                    asyncio.to_thread(ada.get, f"tasks/{last['id']}", headers={"Prefer": "wait=20"})
+                )
+                await asyncio.to_thread(ada.update, last, "cancelled")
+                assert (await wait).json()["status"] == "cancelled"
     finally:
         await asyncio.to_thread(stop_server, postgres)
+
+
+async def _is_listened_to(url: str) -> bool:
+    connection = await asyncpg.connect(url)
+    listeners = await connection.fetchval(
+        "select count(*) from pg_stat_activity where query ilike 'listen %'"
+    )
+    await connection.close()
+    return bool(listeners)
 
 
 async def _install(url: str) -> None:

@@ -13,7 +13,7 @@ import pydantic
 import pytest
 
 from pgjobs import events
-from pgjobs.emissions import emissions_of
+from pgjobs.emissions import Told, emissions_of
 from pgjobs.events import (
     Emission,
     JobsInvalidate,
@@ -106,6 +106,22 @@ def test_equal_events_of_one_transaction_are_told_once_and_in_the_order_of_the_l
     assert len(told(*later)) == 5
 
 
+def test_a_transaction_longer_than_a_page_tells_a_room_once_to_look_again():
+    told = Told()
+    pages = [
+        [event("worker_joined", job=JOB, room="lab"), of_task("submitted", "pending")],
+        [of_task("claimed", "claimed"), event("worker_joined", job=JOB, room="lab")],
+        [replace(event("worker_left", job=JOB, room="lab"), txid="2")],
+    ]
+    sent = [[e.event.event_name() for e in emissions_of(page, {1: task()}, told)] for page in pages]
+    assert sent == [
+        ["jobs_invalidate", "task_available", "task_status_event"],
+        ["task_status_event"],
+        ["jobs_invalidate"],
+    ]
+    assert len(told.emissions) == 1, "what was said of tasks is not kept"
+
+
 def test_an_ignored_task_counts_as_pending():
     (status,) = told(of_task("ignored", "ignored", message="known"), status="ignored", queue_position=None)
     assert isinstance(status.event, TaskStatusEvent)
@@ -125,6 +141,7 @@ def test_the_registry_is_told_to_rooms_and_reads_to_their_provider():
     page = [
         event("worker_joined", job=JOB, room="@global"),
         event("paused", job=JOB, room="@global"),
+        event("job_deleted", room="hall", fields={"job": "hall:modifiers:Bend"}),
         event("provider_retired", room="lab", fields={"provider_name": "lab:f:x"}),
         event(
             "provider_request",
@@ -134,6 +151,7 @@ def test_the_registry_is_told_to_rooms_and_reads_to_their_provider():
     ]
     assert emissions_of(page, {}) == [
         Emission(JobsInvalidate(), "room:@global"),
+        Emission(JobsInvalidate(), "room:hall"),
         Emission(ProvidersInvalidate(), "room:lab"),
         Emission(ProviderRequest(request_id="h", provider_name="lab:f:x", params="{}"), "providers:lab:f:x"),
     ]

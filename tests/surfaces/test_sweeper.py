@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from pgjobs.cli.app import app
 from pgjobs.rest import ApiSettings
-from pgjobs.sweeper import cleanup_worker, run_sweeper
+from pgjobs.sweeper import STEPS, cleanup_worker, run_sweeper
 from tests.surfaces.ears import eventually
 
 JOB = "lab:modifiers:Rotate"
@@ -44,6 +44,10 @@ async def test_an_error_is_logged_and_the_loop_lives(queue, caplog):
     with suppress(asyncio.CancelledError):
         await sweeping
     assert "sweeping workers failed" in caplog.text
+
+
+async def test_the_loop_takes_the_steps_that_a_sweep_takes(queue):
+    assert [swept.swept for swept in await queue.sweep()] == list(STEPS)
 
 
 async def test_cleaning_up_after_a_worker_twice_is_harmless(queue):

@@ -8,7 +8,8 @@
 --
 -- Events after a cursor, oldest first, for readers that must not miss one: with
 -- one writer, numbers are in order of commit. Pass the last row's `cursor` to go
--- on; null starts at the oldest kept event.
+-- on; null starts at the oldest kept event. SQLite does not number transactions:
+-- a verb, which has one moment for all it does, stands for one.
 select 0 as v_page_offset, :of_job as v_address;
 -- include check_page
 select refuse('validation-error', 'Malformed cursor ' || quote(substr(:after, 1, 50)))
@@ -16,7 +17,7 @@ where not matches(:after, '[0-9]{1,19}-[0-9]{1,18}');
 -- include find_job
 select
   '0-' || e.id as cursor,
-  cast(e.id as text) as txid,
+  cast(e.at as text) as txid,
   e.at,
   e.kind,
   e.task_id,

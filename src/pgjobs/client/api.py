@@ -122,6 +122,9 @@ def in_path(name: str) -> str:
 def raise_for_problem(response: httpx.Response) -> None:
     """404 is KeyError, 401 and 403 PermissionError, 409, 422 and the like ValueError, the rest httpx's."""
     if response.is_success:
+        if response.content and "json" not in response.headers.get("content-type", ""):
+            # Something on the way answered in the server's place; that may pass, as its absence does.
+            raise httpx.DecodingError("The answer is not the server's", request=response.request)
         return
     match response.status_code:
         case 404:

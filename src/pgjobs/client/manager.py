@@ -26,6 +26,7 @@ from pgjobs.events import ProviderRequest
 log = logging.getLogger("pgjobs.client")
 
 JOIN_SECONDS = 10.0
+SIGNAL_SECONDS = 0.2
 ANSWER_SECONDS = 15.0
 
 
@@ -223,12 +224,14 @@ class JobManager(Registry):
 
     def wait(self) -> None:
         """Blocks until SIGINT, SIGTERM or `disconnect()`, and disconnects."""
-        before = {}
+        before, heard = {}, []
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                before[number] = signal.signal(number, lambda *_: self.stopping.set())
+                # It takes no lock: the thread it interrupts is this one, and may hold it.
+                before[number] = signal.signal(number, lambda number, _: heard.append(number))
         try:
-            self.stopping.wait()
+            while not heard and not self.stopping.wait(SIGNAL_SECONDS):
+                pass
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -61,11 +61,13 @@ class Registry(Mapping[str, type[BaseModel]]):
         return self._jobs[name][1]
 
     def create_worker(self) -> UUID:
-        """Registers a worker of its own accord; registering a job or provider does so when needed."""
+        """Registers the worker, unless there is one; registering a job or provider does so when needed."""
         with self._lock:
-            self._worker_id = UUID(self.calls.call_at_startup("POST", "/workers").json()["id"])
+            if (worker_id := self._worker_id) is None:
+                shown = self.calls.call_at_startup("POST", "/workers").json()
+                worker_id = self._worker_id = UUID(shown["id"])
         self._serving.start()
-        return self._worker_id
+        return worker_id
 
     @overload
     def register(

@@ -55,9 +55,13 @@ class Serving:
 
     def _send_heartbeats(self) -> None:
         manager = self._manager
-        while not manager.stopping.wait(self._heartbeat_interval):
+        pause = self._heartbeat_interval
+        while not manager.stopping.wait(pause):
+            # Servers wait for about two heartbeats: one that fails is repeated soon, lest the worker be lost.
+            pause = self._heartbeat_interval / 10
             try:
                 manager.heartbeat()
+                pause = self._heartbeat_interval
             except FATAL as error:
                 manager.give_up(f"the server refuses heartbeats: {error}")
             except Exception as error:

@@ -48,11 +48,9 @@ def test_the_documented_example_runs_as_written(sdk, tsio, root, capsys):
     worker = threading.Thread(target=exec, args=(SEED, shown))
     worker.start()
     wait_until(lambda: root.get("rooms/room_123/jobs").json()["total"] == 2)
-    tasks = [
-        root.submit(ROTATE, "room_123"),
-        root.submit("room_123:modifiers:PrivateRotate", "room_123", angle=90),
-    ]
-    wait_until(lambda: all(root.get(f"tasks/{task['id']}").json()["status"] == "claimed" for task in tasks))
+    for job, angle in ((ROTATE, 0), ("room_123:modifiers:PrivateRotate", 90)):
+        task = root.submit(job, "room_123", angle=angle)
+        wait_until(lambda: root.get(f"tasks/{task['id']}").json()["status"] == "claimed")  # noqa: B023
     shutdown.set()
     worker.join(20)
     assert not worker.is_alive()

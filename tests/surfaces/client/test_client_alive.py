@@ -73,6 +73,30 @@ def test_waiting_ends_with_a_signal_and_takes_the_worker_away(sdk, root, number)
     assert signal.getsignal(number) is before
 
 
+def test_a_signal_that_comes_while_the_waiting_holds_its_lock_is_heard(sdk, root):
+    class Interrupted(threading.Event):
+        """Every wait of the main thread is interrupted where its lock is held."""
+
+        is_held = False
+
+        def set(self) -> None:
+            assert not self.is_held, "this would wait for itself"
+            super().set()
+
+        def wait(self, timeout: float | None = None) -> bool:
+            if threading.current_thread() is threading.main_thread():
+                self.is_held = True
+                signal.raise_signal(signal.SIGTERM)
+                self.is_held = False
+            return super().wait(timeout)
+
+    manager = JobManager(sdk)
+    manager.stopping = Interrupted()
+    manager.register(Rotate)
+    manager.wait()
+    assert root.get("workers").json()["total"] == 0
+
+
 def test_waiting_in_a_thread_ends_with_disconnect(sdk, root):
     manager = JobManager(sdk)
     manager.register(Rotate)
