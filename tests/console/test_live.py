@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -74,6 +74,74 @@ def test_rows_under_a_selection_do_not_jump(console: Console, open_page: Open):
     page.get_by_role("button", name="Choose none").click()
     with_queue(console, submit_one)
     expect(page.get_by_role("row")).to_have_count(7)
+
+
+def test_a_tab_has_one_stream_and_closes_it_when_nobody_looks(console: Console, open_page: Open):
+    with_queue(console, fail_some)
+    page = open_page(console, "/database")
+    asked = requests_of(page)
+    closed: list[str] = []
+    page.on("requestfailed", lambda request: closed.append(request.url))
+    page.reload()
+    for name in ("Tasks", "Jobs", "Workers", "Providers", "Overview"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    expect(page.locator(".pulse")).to_contain_text("Live")
+    assert len(streams(asked)) == 1
+    page.locator(".pulse").click()
+    expect(page.locator(".pulse")).to_contain_text("Paused")
+    wait_until(page, lambda: len(streams(closed)) == 1)
+
+
+def streams(urls: list[str]) -> list[str]:
+    return [url for url in urls if url.endswith("/v1/joblib/events")]
+
+
+def test_what_is_on_its_way_asks_for_nothing_more_once_paused(console: Console, open_page: Open):
+    """A hint that comes while an answer is on its way is heeded after the answer, but not on a still page."""
+    with_queue(console, fail_some)
+    page = open_page(console, "/tasks?status=pending")
+    expect(page.locator(".pulse")).to_contain_text("Live")
+    expect(page.get_by_role("row")).to_have_count(2)
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/v1/joblib/tasks?*", hold)
+    with_queue(console, submit_one)
+    wait_until(page, lambda: len(held) == 1)
+    with page.expect_response("**/v1/joblib/tasks/count*"):
+        with_queue(console, submit_one)
+    page.locator(".pulse").click()
+    expect(page.locator(".pulse")).to_contain_text("Paused")
+    asked = requests_of(page)
+    held[0].continue_()
+    expect(page.get_by_role("row")).to_have_count(4)
+    assert asked == []
+
+
+def wait_until(page: Any, happened: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if happened():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not happen within 10 seconds")
+
+
+def test_a_hidden_page_does_not_look_for_a_server_that_is_away(console: Console, open_page: Open):
+    page = open_page(console)
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.route("**/v1/joblib/**", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    _pretend(page, "hidden")
+    asked = requests_of(page)
+    page.wait_for_timeout(5500)
+    assert asked == []
+    page.unroute("**/v1/joblib/**")
+    _pretend(page, "visible")
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
 @pytest.mark.parametrize("how", ["paused", "hidden"])

@@ -37,9 +37,14 @@ function start() {
     () => (problem.value = null),
     (error) => {
       problem.value = error;
-      again = setTimeout(start, 5000);
+      again = setTimeout(startWhenSeen, 5000);
     },
   );
+}
+
+function startWhenSeen() {
+  if (document.visibilityState === "hidden") document.addEventListener("visibilitychange", startWhenSeen, { once: true });
+  else start();
 }
 
 const Nowhere = () => html`<${Empty} picture="search" title="There is no such page">Choose one from the menu.<//>`;

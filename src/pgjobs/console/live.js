@@ -104,7 +104,7 @@ export function resource(leaving, load, wants = () => true) {
   // An answer that was on its way when a hint came may be older than the hint.
   const settle = (change) => {
     batch(() => (change(), (isLoading.value = false)));
-    if (isStale) reload();
+    if (isStale && isAwake.peek()) reload();
   };
 
   leaving(
