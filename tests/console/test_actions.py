@@ -80,6 +80,9 @@ def test_a_task_is_retried_ignored_taken_up_and_cancelled(console: Console, open
 def test_a_refused_step_stays_on_the_page_and_shows_how_it_stands(console: Console, open_page: Open):
     task = with_queue(console, fail_some)[0]
     page = open_page(console, f"/tasks/{task}")
+    page.get_by_role("button", name="Retry").wait_for()
+    page.locator(".pulse").click()
+    expect(page.locator(".pulse")).to_contain_text("Paused")
     page.get_by_role("button", name="Retry").click()
 
     async def retry_first(queue: Queue) -> None:
@@ -91,6 +94,42 @@ def test_a_refused_step_stays_on_the_page_and_shows_how_it_stands(console: Conso
     expect(dialog.get_by_role("alert")).to_contain_text("pending")
     dialog.get_by_role("button", name="Back").click()
     expect(page.locator(".head")).to_contain_text("waiting")
+
+
+REFUSED = [
+    # Where, the button, what the button of the dialog says, and what the page says then.
+    ("/jobs", "Pause Welcome", "Pause", "No jobs yet"),
+    ("/jobs", "Delete Welcome", "Archive", "No jobs yet"),
+    ("/workers", "Retire mailer", "Retire", "No workers"),
+    ("/providers", "Invalidate disk", "Invalidate", "No providers"),
+]
+
+
+@pytest.mark.parametrize(("place", "button", "verb", "then"), REFUSED)
+def test_a_refusal_shows_how_things_stand_even_on_a_page_that_is_paused(
+    console: Console, open_page: Open, place: str, button: str, verb: str, then: str
+):
+    async def stage(queue: Queue) -> None:
+        await fail_some(queue)
+        [worker] = await queue.list_workers()
+        await queue.register_provider("lab", "files", "disk", worker_id=worker.id)
+
+    async def take_all_away(queue: Queue) -> None:
+        [worker] = await queue.list_workers()
+        await queue.retire_worker(worker.id)
+        await queue.delete_job(JOB)
+
+    with_queue(console, stage)
+    page = open_page(console, place)
+    page.get_by_role("button", name=button).wait_for()
+    page.locator(".pulse").click()
+    page.get_by_role("button", name=button).click()
+    with_queue(console, take_all_away)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name=verb, exact=True).click()
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    dialog.get_by_role("button", name="Back").click()
+    expect(page.get_by_role("heading", name=then)).to_be_visible()
 
 
 def test_chosen_tasks_are_previewed_and_retried_together(console: Console, open_page: Open):

@@ -20,29 +20,25 @@ const SIZE = 20;
 // The API speaks of times in seconds since 1970, or as text.
 const at = (value) => (typeof value === "number" ? new Date(value * 1000).toISOString() : value);
 
-const done = (task, reload, said) => () => {
+const act = async (task, verb, body, said) => {
+  await post(`${BASE}/${encodeURIComponent(task.run_id)}/${verb}`, body);
   say("good", said);
-  reload();
 };
-const act = (task, verb, body, after) => post(`${BASE}/${encodeURIComponent(task.run_id)}/${verb}`, body).then(after);
+const atOnce = (task, verb, said, reload) =>
+  act(task, verb, {}, said)
+    .catch((error) => say("bad", error.message))
+    .then(reload);
 
-const retry = (task, reload) =>
-  act(task, "retry-now", {}, done(task, reload, "It is tried now")).catch((error) => {
-    say("bad", error.message);
-    reload();
-  });
+const retry = (task, reload) => atOnce(task, "retry-now", "It is tried now", reload);
+const unignore = (task, reload) => atOnce(task, "unignore", "It is back in line", reload);
 const ignore = (task, reload) =>
   confirm({
     title: "Ignore this clean-up?",
     text: `What run ${shortId(task.run_id)} left behind stays where it is until somebody unignores or retries it.`,
     verb: "Ignore",
     withReason: true,
-    act: (reason) => act(task, "ignore", { reason }, done(task, reload, "It is put aside")),
-  });
-const unignore = (task, reload) =>
-  act(task, "unignore", {}, done(task, reload, "It is back in line")).catch((error) => {
-    say("bad", error.message);
-    reload();
+    act: (reason) => act(task, "ignore", { reason }, "It is put aside"),
+    done: reload,
   });
 
 const isBusy = (task) => task.status === "running";

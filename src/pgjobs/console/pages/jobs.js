@@ -10,7 +10,7 @@ import { say } from "../parts/toasts.js";
 import { address, query, refine } from "../router.js";
 import { html, signal, view } from "../view.js";
 
-const rate = (job) => html`<span class="nowrap">${compact(job.completed_last_hour)}${job.failed_last_hour > 0 && html` <span class="bad">· ${compact(job.failed_last_hour)} failed</span>`}</span>`;
+const count = (value, look = "") => html`<span class=${value === 0 ? "muted" : look}>${compact(value)}</span>`;
 const waits = (job, status, count) =>
   count === 0 ? html`<span class="muted">0</span>` : html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
 
@@ -32,10 +32,9 @@ const Details = (job) => html`
   ${Object.keys(job.schema ?? {}).length ? html`<${Json} value=${job.schema} label="Schema" />` : html`<p class="muted">Any JSON object.</p>`}
 `;
 
-const act = async (job, verb, reason, said, done) => {
+const act = async (job, verb, reason, said) => {
   await post(`jobs/${job.id}/${verb}`, { reason });
   say("good", said);
-  done();
 };
 
 const pause = (job, done) =>
@@ -44,7 +43,8 @@ const pause = (job, done) =>
     text: `Tasks of ${job.full_name} wait until it is resumed. What runs goes on.`,
     verb: "Pause",
     withReason: true,
-    act: (reason) => act(job, "pause", reason, "The job is paused", done),
+    act: (reason) => act(job, "pause", reason, "The job is paused"),
+    done,
   });
 
 const resume = (job, done) =>
@@ -52,7 +52,8 @@ const resume = (job, done) =>
     title: "Resume the job?",
     text: `Workers may claim tasks of ${job.full_name} again.`,
     verb: "Resume",
-    act: (reason) => act(job, "resume", reason, "The job goes on", done),
+    act: (reason) => act(job, "resume", reason, "The job goes on"),
+    done,
   });
 
 const unarchive = (job, done) =>
@@ -63,8 +64,8 @@ const unarchive = (job, done) =>
     act: async () => {
       await post(`/api/jobs/${job.id}/unarchive`);
       say("good", "The job is back");
-      done();
     },
+    done,
   });
 
 const Deleting = view(() => {
@@ -78,10 +79,10 @@ const Deleting = view(() => {
         else await remove(`/api/jobs/${job.id}`);
         say("good", way.value === "archive" ? "The job is archived" : "The job is deleted");
         close();
-        done();
       } catch (error) {
         problem.value = error;
       }
+      done();
     };
     const choice = (value, name, about) => html`
       <label class="choice">
@@ -105,7 +106,7 @@ const Deleting = view(() => {
 });
 
 const actions = (job, done) => html`
-  <div class="row">
+  <div class="row near">
     <button class="button bare icononly little" type="button" aria-label=${`Details of ${job.name}`} title="Details" data-open
       onClick=${() => show("Job", () => Details(job), { wide: true })}>${icon("info")}</button>
     ${mayOperate() &&
@@ -121,12 +122,13 @@ const actions = (job, done) => html`
 
 const columns = (done) => [
   { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} />` },
-  { title: "State", width: "122px", cell: (job) => tag(job.state) },
-  { title: "Workers", width: "82px", kind: "number", cell: serving },
-  { title: "Waiting", width: "78px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
-  { title: "Running", width: "78px", kind: "number", cell: (job) => waits(job, "running", job.running) },
-  { title: "Done in 1 h", roomy: true, width: "150px", kind: "number", cell: rate },
-  { read: "Actions", width: "132px", kind: "end", cell: (job) => actions(job, done) },
+  { title: "State", width: "118px", cell: (job) => tag(job.state) },
+  { title: "Workers", width: "78px", kind: "number", cell: serving },
+  { title: "Waiting", width: "74px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
+  { title: "Running", width: "76px", kind: "number", cell: (job) => waits(job, "running", job.running) },
+  { title: "Done in 1 h", roomy: true, width: "104px", kind: "number", cell: (job) => count(job.completed_last_hour) },
+  { title: "Failed in 1 h", roomy: true, width: "112px", kind: "number", cell: (job) => count(job.failed_last_hour, "bad") },
+  { read: "Actions", width: "124px", kind: "end", cell: (job) => actions(job, done) },
 ];
 
 const card = (done) => (job) => html`
@@ -134,7 +136,7 @@ const card = (done) => (job) => html`
   <div class="row apart small">
     <span class="muted">${isInternal(job) ? "built in" : html`${serving(job)} ${job.workers === 1 ? "worker" : "workers"}`} · ${compact(job.waiting)} waiting · ${compact(job.running)} running</span>
   </div>
-  <div class="row apart small"><span class="muted">Done in 1 h: ${rate(job)}</span>${actions(job, done)}</div>
+  <div class="row apart small"><span class="muted">${compact(job.completed_last_hour)} done in 1 h${job.failed_last_hour > 0 && html`, <span class="bad">${compact(job.failed_last_hour)} failed</span>`}</span>${actions(job, done)}</div>
 `;
 
 export const Jobs = view((_, leaving) => {

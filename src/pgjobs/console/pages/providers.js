@@ -17,8 +17,8 @@ const invalidate = (provider, done) =>
     act: async () => {
       const { forgotten } = await post(`providers/${provider.id}/invalidate`);
       say("good", `${plural(forgotten, "answer")} forgotten`);
-      done();
     },
+    done,
   });
 
 const served = (provider) => html`

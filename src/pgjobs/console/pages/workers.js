@@ -20,8 +20,8 @@ const retire = (worker, done) =>
     act: async () => {
       await remove(`workers/${worker.id}`);
       say("good", "The worker is retired");
-      done();
     },
+    done,
   });
 
 const state = (worker) => tag(worker.is_alive ? "alive" : "silent");

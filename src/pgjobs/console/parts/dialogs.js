@@ -44,16 +44,17 @@ const Dialog = view(() => {
   `;
 });
 
-// Asks before doing, with an optional reason. What is refused stays in the dialog.
-export function confirm({ title, text, verb, danger, withReason, act, note }) {
-  show(title, ({ close }) => html`<${Question} ...${{ text, verb, danger, withReason, act, note, close }} />`);
+// Asks before doing, with an optional reason. What is refused stays in the dialog; `done` is called then
+// too, because a refusal means that things are no longer as they are shown.
+export function confirm({ title, ...question }) {
+  show(title, ({ close }) => html`<${Question} ...${question} close=${close} />`);
 }
 
 const Question = view(() => {
   const reason = signal("");
   const problem = signal(null);
   const isBusy = signal(false);
-  return ({ text, verb, danger, withReason, act, note, close }) => {
+  return ({ text, verb, danger, withReason, act, done, close }) => {
     const submit = async (event) => {
       event.preventDefault();
       isBusy.value = true;
@@ -65,11 +66,11 @@ const Question = view(() => {
         problem.value = error;
       }
       isBusy.value = false;
+      done();
     };
     return html`
       <form class="stack" onSubmit=${submit}>
         <p>${text}</p>
-        ${note}
         ${withReason &&
         html`
           <label class="field">

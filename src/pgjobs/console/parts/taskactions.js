@@ -3,10 +3,9 @@ import { post } from "../api.js";
 import { confirm } from "./dialogs.js";
 import { say } from "./toasts.js";
 
-const act = async (id, verb, reason, done, said) => {
+const act = async (id, verb, reason, said) => {
   await post(`tasks/${id}/${verb}`, { reason });
   say("good", said);
-  done();
 };
 
 export const retryOne = (id, done) =>
@@ -15,7 +14,8 @@ export const retryOne = (id, done) =>
     text: "It starts over: due now, no attempts used. Its history is kept.",
     verb: "Retry",
     withReason: true,
-    act: (reason) => act(id, "retry", reason, done, "The task starts over"),
+    act: (reason) => act(id, "retry", reason, "The task starts over"),
+    done,
   });
 
 export const ignoreOne = (id, done) =>
@@ -24,7 +24,8 @@ export const ignoreOne = (id, done) =>
     text: "It is put aside until somebody unignores or retries it.",
     verb: "Ignore",
     withReason: true,
-    act: (reason) => act(id, "ignore", reason, done, "The task is put aside"),
+    act: (reason) => act(id, "ignore", reason, "The task is put aside"),
+    done,
   });
 
 export const unignoreOne = (id, done) =>
@@ -32,7 +33,8 @@ export const unignoreOne = (id, done) =>
     title: "Take the task up again?",
     text: "It goes back into line, due now.",
     verb: "Unignore",
-    act: (reason) => act(id, "unignore", reason, done, "The task is back in line"),
+    act: (reason) => act(id, "unignore", reason, "The task is back in line"),
+    done,
   });
 
 export const cancelOne = (id, isHeld, done) =>
@@ -44,5 +46,6 @@ export const cancelOne = (id, isHeld, done) =>
     verb: isHeld ? "Ask to stop" : "Cancel the task",
     danger: true,
     withReason: true,
-    act: (reason) => act(id, "cancel", reason, done, isHeld ? "The worker is asked to stop" : "The task is cancelled"),
+    act: (reason) => act(id, "cancel", reason, isHeld ? "The worker is asked to stop" : "The task is cancelled"),
+    done,
   });
