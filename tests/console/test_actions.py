@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -182,6 +183,77 @@ def test_filters_are_in_the_address(console: Console, open_page: Open):
     expect(page.get_by_text("No task matches")).to_be_visible()
     page.get_by_role("link", name="Clear filters").click()
     expect(page.get_by_role("row")).to_have_count(5)
+
+
+def test_room_and_owner_are_filters_too(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, "/tasks")
+    page.get_by_label("Room").fill("lab")
+    page.get_by_label("Owner").fill("bob")
+    page.wait_for_url(lambda url: parse_qs(url.partition("?")[2]) == {"room": ["lab"], "owner": ["bob"]})
+    expect(page.get_by_text("4 match")).to_be_visible()
+    expect(page.get_by_role("row")).to_have_count(5)
+    for row in page.get_by_role("row").all()[1:]:
+        expect(row).to_contain_text("Upload")
+
+
+NUMBERS = {"Waiting": "Waiting", "Running": "Running", "Failed in 1 h": "Failed", "Oldest waiting": "Waiting"}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_number_of_the_overview_opens_the_list_behind_it(looked_at: Console, open_page: Open, number: str):
+    page = open_page(looked_at, "/")
+    tile = page.locator("a.stat", has_text=re.compile(f"^{number}"))
+    expect(tile.locator(".value")).to_have_text(re.compile(r"\d"))
+    said = tile.locator(".value").inner_text()
+    tile.click()
+    expect(page.get_by_role("heading", name="Tasks")).to_be_visible()
+    expect(page.get_by_role("button", name=NUMBERS[number], exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.locator("[data-row]").first.wait_for()
+    if number == "Running":
+        expect(page.locator("[data-row]")).to_have_count(int(said))
+
+
+async def plenty(queue: Queue) -> None:
+    await queue.register_job(*JOB.split(":"))
+    await queue.submit_tasks(JOB, [{"to": n} for n in range(130)])
+
+
+def test_no_row_is_lost_between_pages_while_new_ones_come(console: Console, open_page: Open):
+    with_queue(console, plenty)
+    page = open_page(console, "/tasks")
+    rows = page.locator("[data-row]")
+    expect(rows).to_have_count(50)
+    page.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(100)
+    before = ids_of(page)
+
+    async def three_more(queue: Queue) -> None:
+        await queue.submit_tasks(JOB, [{"to": "late"}] * 3)
+
+    with_queue(console, three_more)
+    expect(rows.nth(3)).to_have_attribute("data-row", before[0])
+    assert ids_of(page)[3:] == before[:97]
+    page.get_by_label(f"Choose task {before[10]}").check()
+    page.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(133)
+    assert ids_of(page)[3:103] == before
+    assert len(set(ids_of(page))) == 133
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+def ids_of(page: Any) -> list[str]:
+    return list(page.locator("[data-row]").evaluate_all("rows => rows.map((row) => row.dataset.row)"))
+
+
+def test_slash_leads_to_the_search_from_every_page(console: Console, open_page: Open):
+    page = open_page(console, "/workers")
+    page.get_by_role("heading", name="No workers").wait_for()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search")).to_be_focused()
+    page.keyboard.type("mailbox")
+    page.wait_for_url("**#/tasks?text=mailbox")
 
 
 def test_the_keyboard_is_enough(console: Console, open_page: Open):

@@ -1,5 +1,6 @@
 // The keyboard: `/` search, `j` `k` move, Enter opens what has the focus, `r` retries, `?` helps.
 import { isOpen, show } from "./parts/dialogs.js";
+import { go } from "./router.js";
 import { html } from "./view.js";
 
 const bound = new Map();
@@ -21,6 +22,15 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+const searchField = () => document.querySelector("main input[type=search]");
+
+// Pages without a search of their own lead to that of the tasks.
+function search() {
+  if (searchField()) return searchField().focus();
+  addEventListener("hashchange", () => requestAnimationFrame(() => searchField()?.focus()), { once: true });
+  go("/tasks");
+}
+
 export function showKeys() {
   show("Keyboard", () => html`
     <dl class="keys facts-keys">
@@ -36,14 +46,13 @@ export function showKeys() {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isOpen()) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isOpen() || !document.querySelector(".frame")) return;
   if (event.target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]")) {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const search = document.querySelector("main input[type=search]");
   const actions = {
-    "/": search && (() => search.focus()),
+    "/": search,
     j: () => move(1),
     k: () => move(-1),
     "?": showKeys,

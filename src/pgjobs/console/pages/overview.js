@@ -31,7 +31,7 @@ function stats(now) {
   return html`
     <div class="tiles">
       <${Stat} picture="inbox" label="Waiting" value=${now && compact(now.waiting)} below=${now && `${compact(now.scheduled)} more for later`} to=${address("/tasks", { status: "pending" })} />
-      <${Stat} picture="play" label="Running" value=${now && compact(now.running + now.claimed)} below=${now && `on ${plural(now.workers - now.silent_workers, "worker")}${now.silent_workers ? `, ${now.silent_workers} silent` : ""}`} to=${address("/tasks", { status: "running" })} />
+      <${Stat} picture="play" label="Running" value=${now && compact(now.running)} below=${now && `${now.claimed ? `${compact(now.claimed)} claimed · ` : ""}${plural(now.workers - now.silent_workers, "worker")}${now.silent_workers ? `, ${now.silent_workers} silent` : ""}`} to=${address("/tasks", { status: "running" })} />
       <${Stat} picture="cross" label="Failed in 1 h" value=${now && compact(now.failed_last_hour)} below=${now && `${compact(now.completed_last_hour)} completed`} to=${address("/tasks", { status: "failed" })} isAlarm=${now?.failed_last_hour > 0} />
       <${Stat} picture="clock" label="Oldest waiting" value=${now && (now.oldest_wait_seconds === null ? "—" : duration(whole(now.oldest_wait_seconds)))} below=${now && (now.oldest_wait_seconds === null ? "nothing is due" : "since it came due")} to=${address("/tasks", { status: "pending" })} />
     </div>

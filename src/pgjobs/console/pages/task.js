@@ -136,7 +136,7 @@ export const Task = view((given, leaving) => {
       ${task.problem.value && html`<${Trouble} problem=${task.problem.value} retry=${reload} />`}
       <div class="two">
         <div class="stack">
-          ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html` <span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
+          ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="row strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html`<span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
           ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} task=${now} /><//>`}
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>

@@ -12,9 +12,10 @@ import { retryOne } from "../parts/taskactions.js";
 import { address, query, refine } from "../router.js";
 import { html, isWide, signal, view } from "../view.js";
 
-const STATUSES = ["", "pending", "running", "completed", "failed", "cancelled", "ignored"];
+const STATUSES = ["", "pending", "claimed", "running", "completed", "failed", "cancelled", "ignored"];
 const SPANS = [["", "any time"], ["1", "last hour"], ["24", "last day"], ["168", "last 7 days"]];
 const PAGE = 50;
+const MOST = 500; // The API gives no more at once.
 
 export const filterOf = ({ status, job, room, owner, text, hours }) => ({
   status,
@@ -144,28 +145,40 @@ const card = (chosen, toggle) => (task) => html`
   </div>
 `;
 
-// While rows are chosen the list keeps its order: known rows change in place, new ones wait.
+// While rows are chosen the list keeps its order: known rows change in place, new ones wait, older ones follow.
 function merged(shown, answer, isHeld) {
   if (!isHeld || !shown) return answer;
   const now = new Map(answer.items.map((task) => [task.id, task]));
-  return { ...shown, items: shown.items.map((task) => now.get(task.id) ?? task) };
+  const known = new Set(shown.items.map((task) => task.id));
+  const older = answer.items.slice(answer.items.findLastIndex((task) => known.has(task.id)) + 1);
+  const follows = older.length < answer.items.length ? older : [];
+  return { ...answer, items: [...shown.items.map((task) => now.get(task.id) ?? task), ...follows] };
+}
+
+// Everything that is shown is asked for anew, so that no row is lost between two pages. A search may look
+// through many tasks for a few: each step goes on where the last one ended.
+async function newest(filter, steps, aborted) {
+  const items = [];
+  let next = null;
+  for (let looks = 0; looks === 0 || (next && looks < steps && items.length < PAGE * steps); looks += 1) {
+    const answer = await get("tasks", { ...filter, before: next, limit: Math.min(MOST, PAGE * steps - items.length) }, aborted);
+    items.push(...answer.items);
+    next = answer.next;
+  }
+  return { items, next, steps };
 }
 
 export const Tasks = view((_, leaving) => {
   const chosen = signal(new Set());
-  const further = signal(null); // Pages after the first.
-  const isFetching = signal(false);
+  const wanted = signal({ key: null, steps: 1 });
   let shown = null;
   let shownFor = null;
 
   const list = resource(leaving, async (aborted) => {
     const filter = filterOf(query.value);
     const key = JSON.stringify(filter);
-    const answer = await get("tasks", { ...filter, limit: PAGE }, aborted);
-    if (key !== shownFor) {
-      further.value = null;
-      chosen.value = new Set();
-    }
+    const answer = await newest(filter, wanted.value.key === key ? wanted.value.steps : 1, aborted);
+    if (key !== shownFor) chosen.value = new Set();
     shown = merged(key === shownFor ? shown : null, answer, chosen.peek().size > 0);
     shownFor = key;
     return shown;
@@ -173,8 +186,9 @@ export const Tasks = view((_, leaving) => {
   const counted = resource(leaving, (aborted) => get("tasks/count", filterOf(query.value), aborted));
   const jobs = resource(leaving, (aborted) => get("jobs", { limit: 200 }, aborted), () => false);
 
-  const items = () => [...(list.data.value?.items ?? []), ...(further.value?.items ?? [])];
-  const next = () => (further.value ? further.value.next : list.data.value?.next);
+  const items = () => list.data.value?.items ?? [];
+  const next = () => list.data.value?.next;
+  const isFetching = () => !list.problem.value && wanted.value.key === shownFor && wanted.value.steps > list.data.value.steps;
   const toggle = (id) => {
     const now = new Set(chosen.peek());
     now.delete(id) || now.add(id);
@@ -184,15 +198,7 @@ export const Tasks = view((_, leaving) => {
     const ids = items().map((task) => task.id);
     chosen.value = ids.every((id) => chosen.peek().has(id)) ? new Set() : new Set(ids);
   };
-  const more = async () => {
-    isFetching.value = true;
-    try {
-      const answer = await get("tasks", { ...filterOf(query.peek()), before: next(), limit: PAGE });
-      further.value = { items: [...(further.peek()?.items ?? []), ...answer.items], next: answer.next };
-    } finally {
-      isFetching.value = false;
-    }
-  };
+  const more = () => (wanted.value = { key: shownFor, steps: list.data.peek().steps + 1 });
   const act = (verb, isAll) =>
     bulk({ verb, ids: isAll ? null : [...chosen.peek()], filter: isAll ? filterOf(query.peek()) : null, counted: counted.data.peek() }, () => {
       chosen.value = new Set();
@@ -219,7 +225,7 @@ export const Tasks = view((_, leaving) => {
         html`
           <div class="more">
             ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
-            <button class="button" type="button" disabled=${isFetching.value} onClick=${more}>${items().length ? "Show more" : "Search further back"}</button>
+            <button class="button" type="button" disabled=${isFetching()} onClick=${more}>${items().length ? "Show more" : "Search further back"}</button>
           </div>
         `}
       </section>
@@ -236,17 +242,20 @@ const nothing = (next) =>
 const Acting = (count, counted, act, clear) => html`
   <div class="acting" role="region" aria-label="Actions on chosen tasks">
     <span class="strong">${count} chosen</span>
-    <button class="button little" type="button" onClick=${() => act("retry")}>${icon("retry")}Retry</button>
-    <button class="button little" type="button" onClick=${() => act("ignore")}>${icon("hidden")}Ignore</button>
-    <button class="button little danger" type="button" onClick=${() => act("cancel")}>${icon("stop")}Cancel</button>
-    <button class="button bare little" type="button" onClick=${clear}>Choose none</button>
-    <span class="grow"></span>
+    <button class="button bare little clear" type="button" onClick=${clear}>Choose none</button>
+    <div class="row these">
+      <button class="button little" type="button" onClick=${() => act("retry")}>${icon("retry")}Retry</button>
+      <button class="button little" type="button" onClick=${() => act("ignore")}>${icon("hidden")}Ignore</button>
+      <button class="button little danger" type="button" onClick=${() => act("cancel")}>${icon("stop")}Cancel</button>
+    </div>
     ${isFiltered() && counted?.total > count &&
     html`
-      <span class="muted small">or all ${total(counted)} that match:</span>
-      <button class="button little" type="button" onClick=${() => act("retry", true)}>Retry all</button>
-      <button class="button little" type="button" onClick=${() => act("ignore", true)}>Ignore all</button>
-      <button class="button little danger" type="button" onClick=${() => act("cancel", true)}>Cancel all</button>
+      <div class="row all">
+        <span class="muted small">or all ${total(counted)} that match:</span>
+        <button class="button little" type="button" onClick=${() => act("retry", true)}>Retry all</button>
+        <button class="button little" type="button" onClick=${() => act("ignore", true)}>Ignore all</button>
+        <button class="button little danger" type="button" onClick=${() => act("cancel", true)}>Cancel all</button>
+      </div>
     `}
   </div>
 `;
