@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
@@ -10,8 +11,9 @@ from playwright.sync_api import expect
 
 from pgjobs.queue import Queue
 from tests.console.conftest import Console, Open
-from tests.console.staging import in_a_thread
+from tests.console.staging import ADDRESS, in_a_thread
 from tests.console.test_actions import JOB, fail_some, uuid_of, with_queue
+from tests.console.test_cleanup import SECRETS
 from tests.console.test_looks import STICKING_OUT
 from tests.surfaces.rest_server import token_of
 
@@ -93,7 +95,7 @@ WAITING = {
     "nobody": ("No worker is registered", "Start a worker that serves it"),
     "later": ("It is due in", "Retry, above, makes it due now"),
     "retrying": ("refused the connection", "Retry, above, makes it due now"),
-    "blocked": ("the upload token has expired", "Retry, above, makes it due now"),
+    "blocked": ("the upload token has expired", "mend what the error names. Retry, above, makes it due now"),
     "ignored": ("put it aside", "Unignore puts it back into line"),
 }
 
@@ -133,3 +135,55 @@ def test_a_lost_session_is_made_anew_where_one_was(console: Console, open_page: 
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("row")).to_have_count(4)
     assert page.url.endswith("#/tasks?status=failed&text=mailbox")
+
+
+async def leaking(queue: Queue) -> dict[str, str]:
+    """Tasks that carry an address with credentials wherever a text can be."""
+    await queue.register_job(*JOB.split(":"), events="full", max_attempts=5)
+    worker = await queue.register_worker("mailer", jobs=[JOB])
+    body = {"target": ADDRESS, "nested": [{"url": ADDRESS}], "password": "hunter2"}
+    made = {name: await queue.submit_task(JOB, body) for name in ("ended", "failed", "running", "put aside")}
+    leases = await queue.claim_tasks(worker.id, quantity=3, start=True)
+    await queue.complete_task(leases[0], {"at": ADDRESS})
+    await queue.fail_task(leases[1], f"refused by {ADDRESS}", kind="auth", retryable=False)
+    await queue.report_progress([leases[2]], [{"message": f"reading {ADDRESS}", "at": ADDRESS}])
+    await queue.ignore_task(made["put aside"].task_id, actor="ops", reason=f"see {ADDRESS}")
+    return {name: await uuid_of(queue, task.task_id) for name, task in made.items()}
+
+
+LISTEN = """
+  window.heard = [];
+  window.EventSource = class extends window.EventSource {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener("message", (message) => window.heard.push(message.data));
+    }
+  };
+"""
+
+
+def test_credentials_query_and_fragment_of_an_address_are_shown_nowhere(console: Console, open_page: Open):
+    answers: dict[str, str] = {}
+    page = open_page(console, "/database")
+    page.add_init_script(LISTEN)
+    page.reload()
+    expect(page.locator(".pulse")).to_contain_text("Live")
+
+    def keep(answer: Any) -> None:
+        if "/v1/joblib/" in answer.url:
+            answers[answer.url] = answer.text()
+
+    page.on("response", keep)
+    tasks = with_queue(console, leaking)
+    shown = []
+    for place in ("/", "/tasks", "/jobs", "/workers", *(f"/tasks/{task}" for task in tasks.values())):
+        page.goto(console.at(place))
+        page.locator("main h1").wait_for()
+        expect(page.locator("[aria-busy]")).to_have_count(0)
+        shown.append(page.content())
+    events = page.evaluate("window.heard.join()")
+    assert "files.example.org/drop" in "".join(shown), "the address itself is shown"
+    assert len([url for url in answers if url.endswith("/events")]) == len(tasks)
+    assert tasks["failed"] in events
+    for text in (*shown, *answers.values(), events):
+        assert [secret for secret in SECRETS if secret in text] == []

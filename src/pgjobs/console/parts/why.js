@@ -7,7 +7,7 @@ import { Bones, Sql, Trouble, isSql } from "./small.js";
 // What to do about each check that says no.
 const TODO = {
   ignored: () => "Unignore puts it back into line, Retry starts it over: both are above.",
-  due: () => "It comes by itself. Retry, above, makes it due now.",
+  due: (task) => `${task.phase === "blocked" ? "Waiting alone will hardly help: mend what the error names." : "It comes by itself."} Retry, above, makes it due now.`,
   archived: () => html`Take the job out of the archive: <a href=${address("/jobs", { archived: "1" })}>Jobs</a>, Unarchive.`,
   paused: () => html`Resume the job: <a href=${address("/jobs")}>Jobs</a>, Resume.`,
   workers: () => html`Start a worker that serves it: <code>pgjobs worker MODULE:JOBS</code>.`,
