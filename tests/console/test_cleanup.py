@@ -19,6 +19,7 @@ from tests.surfaces.rest_server import serving
 
 PLACE = "/maintenance/cleanup"
 SIZES = pytest.mark.parametrize("size", ["phone", "desk"])
+STATUSES = ("queued", "running", "retrying", "blocked", "done", "ignored", "abandoned")
 SECRETS = ("hunter2", "deadbeef", "#part", "ada:")
 
 
@@ -96,6 +97,68 @@ def test_a_running_one_is_busy(runs: tuple[Console, dict[str, UUID]], open_page:
     expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
 
 
+@SIZES
+def test_what_is_done_is_left_alone(looked_at: Console, open_page: Open, size: str):
+    page = open_page(looked_at, f"{PLACE}?status=done", size=size)
+    row = page.locator("[data-row]")
+    expect(row.locator(".tag")).to_have_text("done")
+    expect(row.get_by_role("button", name="Retry")).to_have_text("Retry")
+    expect(row.get_by_role("button", name="Retry")).to_be_disabled()
+    expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
+
+
+@pytest.mark.parametrize(("width", "is_table"), [(360, False), (767, False), (768, True), (1440, True)])
+def test_it_is_a_table_from_768_pixels_and_cards_below(
+    looked_at: Console, open_page: Open, width: int, is_table: bool
+):
+    page = open_page(looked_at, PLACE)
+    page.set_viewport_size({"width": width, "height": 800})
+    expect(page.locator("[data-row]")).to_have_count(len(STATUSES))
+    expect(page.locator("main table")).to_have_count(1 if is_table else 0)
+    expect(page.locator("main ul.cards")).to_have_count(0 if is_table else 1)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_every_status_is_a_colour_an_icon_and_a_word(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, PLACE)
+    tags = page.locator("[data-row] .tag")
+    expect(tags).to_have_count(len(STATUSES))
+    assert set(tags.all_inner_texts()) == set(STATUSES)
+    looks = tags.evaluate_all(
+        """tags => tags.map((tag) => [tag.innerText, getComputedStyle(tag).color, tag.querySelector("svg").innerHTML])"""
+    )
+    colours = {word: colour for word, colour, _ in looks}
+    assert colours["queued"] == colours["ignored"]
+    assert len({colours[word] for word in ("queued", "running", "retrying", "blocked", "done")}) == 5
+    assert all(picture for _, _, picture in looks)
+
+
+def test_a_node_and_a_job_are_filters_in_the_address(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, PLACE)
+    page.get_by_role("link", name="on hub").click()
+    expect(page.locator("[data-row]")).to_have_count(1)
+    assert page.url.endswith("?node_id=hub")
+    page.reload()
+    expect(page.locator("[data-row] .tag")).to_have_text("abandoned")
+    page.get_by_role("button", name="Only node hub").click()
+    expect(page.locator("[data-row]")).to_have_count(len(STATUSES))
+    page.locator("[data-open]").first.click()
+    page.get_by_role("dialog").get_by_role("link", name=BACKUP).click()
+    expect(page.get_by_role("button", name="Only job")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "?job_id=" in page.url
+    expect(page.locator("[data-row]")).to_have_count(len(STATUSES))
+
+
+def test_the_abandoned_one_tells_all_that_happened(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, f"{PLACE}?status=abandoned", size="phone")
+    page.locator("[data-open]").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".steps li").first).to_contain_text("abandoned")
+    expect(dialog.locator(".steps li", has_text="No route to host").first).to_be_visible()
+    assert dialog.locator(".steps li", has_text="attempt").count() >= 20
+
+
 def test_a_conflict_is_said_and_the_row_shows_how_it_stands(
     runs: tuple[Console, dict[str, UUID]], open_page: Open
 ):
@@ -164,7 +227,7 @@ def test_the_help_explains_every_status_and_button(console: Console, open_page: 
     expect(page.get_by_role("heading", name="Nothing to clean up")).to_be_visible()
     page.get_by_role("button", name="What the words mean").click()
     dialog = page.get_by_role("dialog")
-    for word in ("queued", "running", "retrying", "blocked", "done", "ignored", "abandoned", "Retry", "Ignore", "Unignore"):  # fmt: skip
+    for word in (*STATUSES, "Retry", "Ignore", "Unignore"):
         expect(dialog.get_by_text(word, exact=True)).to_be_visible()
 
 
