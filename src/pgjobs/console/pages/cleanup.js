@@ -72,7 +72,7 @@ const named = (task) => html`
 `;
 
 const columns = (reload) => [
-  { title: "Job and run", width: "17%", cell: named },
+  { title: "Job and run", width: "14%", cell: named },
   { title: "Status", width: "134px", cell: (task) => tag(task.status) },
   { title: "Target", roomy: true, width: "12%", cell: target },
   { title: "Last error", cell: failure },

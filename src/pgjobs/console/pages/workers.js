@@ -51,11 +51,11 @@ const leave = (worker, done) =>
   mayOperate() && html`<button class="button little danger" type="button" onClick=${() => retire(worker, done)} aria-label=${`Retire ${worker.name ?? shortId(worker.id)}`}>Retire</button>`;
 
 const columns = (done) => [
-  { title: "Worker", width: "20%", cell: name },
+  { title: "Worker", width: "17%", cell: name },
   { title: "State", width: "108px", cell: state },
   { title: "Heartbeat", width: "132px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
   { title: "Serves", roomy: true, cell: serves },
-  { title: "Works on", width: "28%", cell: works },
+  { title: "Works on", width: "26%", cell: works },
   { read: "Actions", width: "104px", kind: "end", cell: (worker) => leave(worker, done) },
 ];
 

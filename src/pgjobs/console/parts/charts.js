@@ -24,7 +24,7 @@ export const Chart = view((given, leaving) => {
     plot = new library(
       {
         ...size(),
-        padding: [10, 8, 0, 0],
+        padding: [10, 20, 0, 0], // Half of the last time is to the right of its point.
         legend: { show: false },
         cursor: { y: false, points: { size: 7 } },
         scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.12, say.least ?? 1)] } },
