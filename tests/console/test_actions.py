@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 from uuid import UUID
 
+import psycopg
 import pytest
 from playwright.sync_api import expect
 
@@ -339,3 +341,39 @@ def test_advice_can_be_copied(looked_at: Console, open_page: Open):
         page.evaluate("navigator.clipboard.readText()")
         == "select * from pgjobs.resume_job('@global:billing:Invoice')"
     )
+
+
+def test_the_database_names_who_is_in_the_way_with_the_sql_for_it(console: Console, open_page: Open):
+    with holding(console) as pid:
+        page = open_page(console, "/database")
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        expect(page.get_by_text("Nobody holds old rows alive")).to_be_visible()
+        page.route("**/v1/joblib/database", an_hour_older)
+        page.reload()
+        blocker = page.get_by_role("listitem").filter(has_text="idle in transaction")
+        expect(blocker).to_contain_text("Holds back the removal of dead rows for 1 h")
+        blocker.get_by_role("button", name="Copy SQL").click()
+        expect(page.get_by_text("SQL copied")).to_be_visible()
+        assert str(pid) in page.evaluate("navigator.clipboard.readText()")
+        page.unroute_all(behavior="wait")
+    expect(page.get_by_text("Notify queue")).to_be_visible()
+    expect(page.locator(".stat", has_text="Schema").locator(".value")).to_have_text(re.compile(r"^\d+$"))
+
+
+@contextmanager
+def holding(console: Console) -> Iterator[int]:
+    """A transaction that is open and has a snapshot."""
+    with psycopg.connect(console.url) as connection:
+        connection.execute("set transaction isolation level repeatable read")
+        connection.execute("select txid_current()")
+        yield connection.info.backend_pid
+
+
+def an_hour_older(route: Any) -> None:
+    """Nobody waits in a test: what began now is told as begun an hour ago."""
+    answer = route.fetch()
+    told = answer.json()
+    for blocker in told["blockers"]:
+        since = datetime.fromisoformat(blocker["since"]) - timedelta(hours=1)
+        blocker["since"] = since.isoformat()
+    route.fulfill(response=answer, json=told)
