@@ -7,7 +7,7 @@ import random
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -81,6 +81,7 @@ async def _set(url: str) -> Stage:
         for name in ("renderer-1", "renderer-2", "mailer"):
             await queue.heartbeat_worker(stage.workers[name].id)
         await queue.sweep("rollups")
+    await connection.execute("vacuum analyze")
     await connection.close()
     return stage
 
@@ -108,13 +109,15 @@ async def _register(queue: Queue, stage: Stage) -> None:
 
 async def _an_hour(queue: Queue, stage: Stage, time: Time) -> None:
     chance = random.Random(7)
+    # Each minute's work begins ten seconds into it and ends within it, whenever the stage is set.
+    begun = timedelta(seconds=datetime.now(UTC).second - 10)
     meanwhile = {
         25: lambda: _what_runs_left_behind(queue),
         14: lambda: _what_waits(queue, stage),
         9: lambda: _what_is_put_away(queue, stage),
     }
     for minute in range(60, 1, -1):
-        await time.set(timedelta(minutes=minute))
+        await time.set(timedelta(minutes=minute) + begun)
         if minute in meanwhile:
             await meanwhile[minute]()
         busy = 10 + int(8 * abs((minute % 30) - 15) / 15) + chance.randint(0, 5)

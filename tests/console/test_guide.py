@@ -7,6 +7,8 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
+from tests.console.test_looks import PICTURED
+
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "console.md").read_text(encoding="utf-8")
 
@@ -26,6 +28,14 @@ def test_the_program_serves_the_console_below_its_prefix():
 def test_pictures_and_pages_that_are_named_exist():
     for name in re.findall(r"\]\(([\w./-]+)\)", GUIDE):
         assert (ROOT / "docs" / name).is_file(), name
+
+
+def test_every_page_is_pictured_in_light_and_dark_and_quick_to_load():
+    for size, names in PICTURED.items():
+        for name in names:
+            for colours in ("light", "dark"):
+                picture = ROOT / "docs" / "screenshots" / f"{name}-{size}-{colours}.png"
+                assert 10_000 < picture.stat().st_size < 200_000, picture.name
 
 
 def test_the_keys_are_those_of_the_help():

@@ -24,6 +24,7 @@ PAGES = {
     "providers": ("/providers", "Archive disk"),
     "cleanup": ("/maintenance/cleanup", "abandoned"),
     "database": ("/database", "outcomes"),
+    "sign-in": ("/", "may operate"),
 }
 PICTURED = {
     "desk": tuple(PAGES),
@@ -76,8 +77,8 @@ def test_a_page_fits_and_reads_well(
     looked_at: Console, open_page: Open, screenshots: Path | None, name: str, size: str
 ):
     place, text = PAGES[name]
-    place = place.format(**looked_at.stage.ids)
-    page = open_page(looked_at, place, size=size)
+    user = None if name == "sign-in" else "ops"
+    page = open_page(looked_at, place.format(**looked_at.stage.ids), size=size, user=user)
     settled(page, text)
     assert page.evaluate(STICKING_OUT) == []
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
