@@ -79,6 +79,7 @@ def test_rows_under_a_selection_do_not_jump(console: Console, open_page: Open):
 def test_a_tab_has_one_stream_and_closes_it_when_nobody_looks(console: Console, open_page: Open):
     with_queue(console, fail_some)
     page = open_page(console, "/database")
+    expect(page.locator(".pulse")).to_contain_text("Live")
     asked = requests_of(page)
     closed: list[str] = []
     page.on("requestfailed", lambda request: closed.append(request.url))
@@ -88,6 +89,7 @@ def test_a_tab_has_one_stream_and_closes_it_when_nobody_looks(console: Console, 
         expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
     expect(page.locator(".pulse")).to_contain_text("Live")
     assert len(streams(asked)) == 1
+    closed.clear()
     page.locator(".pulse").click()
     expect(page.locator(".pulse")).to_contain_text("Paused")
     wait_until(page, lambda: len(streams(closed)) == 1)
