@@ -40,7 +40,6 @@ REQUESTS = {
     "database": "database",
     "clean-ups": "/api/maintenance/incomplete-cleanup",
 }
-TIMES = 20
 
 
 async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
@@ -59,20 +58,20 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
                 slowest = 0.0
                 for name, path in REQUESTS.items():
                     address = path if path.startswith("/") else f"/v1/joblib/{path}"
-                    p95 = await _p95(client, address.format(task=waiting["id"]))
+                    p95 = await _p95(client, address.format(task=waiting["id"]), scale.repeats)
                     samples.add(name, p95)
                     slowest = max(slowest, p95)
                 samples.add("slowest request", slowest)
 
 
-async def _p95(client: httpx.AsyncClient, address: str) -> float:
+async def _p95(client: httpx.AsyncClient, address: str, times: int) -> float:
     taken = []
-    for _ in range(TIMES):
+    for _ in range(times):
         began = time.perf_counter()
         answer = await client.get(address)
         taken.append((time.perf_counter() - began) * 1000)
         assert answer.status_code == 200, f"{address}: {answer.text}"
-    return sorted(taken)[int(TIMES * 0.95) - 1]
+    return sorted(taken)[int(times * 0.95) - 1]
 
 
 SCENARIOS = [

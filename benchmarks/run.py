@@ -37,15 +37,15 @@ from pgjobs.drivers.embedded import EmbeddedPostgres
 
 FULL = Scale(
     "full", rounds=5, seconds=4, tasks=250_000, backlog=5_000_000, scheduled=1_000_000, share=1, pickups=30,
-    idle=45,
+    repeats=20, idle=45,
 )  # fmt: skip
 QUICK = Scale(
     "quick", rounds=1, seconds=2, tasks=20_000, backlog=50_000, scheduled=20_000, share=0.06, pickups=10,
-    idle=6,
+    repeats=20, idle=6,
 )  # fmt: skip
 SMALLEST = Scale(
     "smallest", rounds=1, seconds=1, tasks=4_000, backlog=3_000, scheduled=500, share=0.005, pickups=1,
-    idle=0.5,
+    repeats=2, idle=0.5,
 )  # fmt: skip
 SERVER = {"shared_buffers": "1GB", "max_wal_size": "8GB", "max_connections": "150"}
 

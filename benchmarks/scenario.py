@@ -60,6 +60,8 @@ class Scale:
     share: float
     """Of what a peer works through in a full turn."""
     pickups: int
+    repeats: int
+    """How often what operators wait for is asked; the 95th percentile counts."""
     idle: float
     """Seconds for which idle workers are watched."""
 

@@ -114,7 +114,7 @@ async def _views(bench: Bench, scale: Scale, samples: Samples, tasks: int) -> No
         for name, wish in VIEWS.items():
             view = name.split()[0]
             text = f"select * from pgjobs.{view} {wish.format(task=tasks // 4)}"
-            p95 = await _p95(bench, text, times=20)
+            p95 = await _p95(bench, text, times=scale.repeats)
             samples.add(name, p95)
             slowest = max(slowest, p95)
         samples.add("slowest view", slowest)
@@ -133,7 +133,7 @@ async def _why(bench: Bench, scale: Scale, samples: Samples) -> None:
         slowest = 0.0
         # A small queue has nobody in some place.
         for name, task_id in ((name, task_id) for name, task_id in found.items() if task_id):
-            p95 = await _p95(bench, f"select * from pgjobs.why({task_id})", times=20)
+            p95 = await _p95(bench, f"select * from pgjobs.why({task_id})", times=scale.repeats)
             samples.add(f"why, {name}", p95)
             slowest = max(slowest, p95)
         samples.add("slowest why", slowest)

@@ -211,7 +211,8 @@ class Queue(
                         return task
                     # A notification can be lost; looking again is the safety net.
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(ended.wait(), poll)
+                        async with asyncio.timeout(poll):
+                            await ended.wait()
                     ended.clear()
         except TimeoutError:
             return await self.get_task(task_id)

@@ -271,3 +271,18 @@ async def test_closing_a_queue_ends_its_listener(queue, psql, database_url):
     async with asyncio.timeout(30):
         while await psql.fetchval("select exists (select from pg_stat_activity where pid = $1)", pid):
             continue
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_a_cancellation_is_not_lost_when_listening_begins_at_the_same_moment(turns):
+    listener = Listener(asyncio.Event().wait, "pgjobs")
+    subscribing = asyncio.create_task(listener.subscribe("wake", Heard()))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    listener._ready.set()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    was_waiting = subscribing.cancel()
+    await asyncio.wait([subscribing])
+    assert subscribing.cancelled() == was_waiting
+    await listener.close()

@@ -45,11 +45,8 @@ def test_it_holds_the_console_the_sql_and_the_types(wheel: ZipFile):
 
 
 def test_it_holds_nothing_else(wheel: ZipFile):
-    others = [
-        name
-        for name in wheel.namelist()
-        if name not in files_of("src/pgjobs", "sql") and ".dist-info/" not in name
-    ]
+    known = files_of("src/pgjobs", "sql")
+    others = [name for name in wheel.namelist() if name not in known and ".dist-info/" not in name]
     assert others == []
 
 

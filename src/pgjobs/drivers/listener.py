@@ -44,7 +44,9 @@ class Listener:
             self._ready.clear()
             self._wanted.set()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._ready.wait(), 5)
+            # wait_for of Python 3.11 would lose a cancellation that comes together with the event.
+            async with asyncio.timeout(5):
+                await self._ready.wait()
         return lambda: wakes.discard(wake)
 
     async def close(self) -> None:

@@ -143,7 +143,8 @@ class CleanupRunner:
                 due = SHORTEST_SLEEP if is_busy else 60.0
             pause = min(left, max(due, SHORTEST_SLEEP), MARK_AGAIN)
             try:
-                await asyncio.wait_for(self._woken.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._woken.wait()
             except TimeoutError:
                 if due <= pause:
                     return
