@@ -87,7 +87,8 @@ class EventFeed:
                     await asyncio.sleep(pause)
                     continue
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await self._wake.wait()
                     pause = SHORTEST_PAUSE_SECONDS
         finally:
             stop()

@@ -65,7 +65,8 @@ async def _watch(queue: Queue, interval: float) -> None:
             look = (await queue.overview(), await queue.top(), await queue.findings())
             live.update(_screen(*look), refresh=True)
             with suppress(TimeoutError):
-                await asyncio.wait_for(leaving.wait(), interval)
+                async with asyncio.timeout(interval):
+                    await leaving.wait()
 
 
 @contextmanager

@@ -72,7 +72,8 @@ class EventStream:
                 while events := await self._read():
                     yield "".join(map(_message, events))
                 try:
-                    await asyncio.wait_for(self._wake.wait(), heartbeat)
+                    async with asyncio.timeout(heartbeat):
+                        await self._wake.wait()
                     await asyncio.sleep(GATHER_SECONDS)
                 except TimeoutError:
                     yield await self._heartbeat()

@@ -83,7 +83,8 @@ class InternalJobs:
                     leases = []
                 if not leases:
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(woken.wait(), POLL_SECONDS)
+                        async with asyncio.timeout(POLL_SECONDS):
+                            await woken.wait()
         finally:
             stop()
 

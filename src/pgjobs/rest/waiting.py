@@ -71,7 +71,8 @@ class Waitlist:
         try:
             while self._waiting:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wanted.wait(), LOOK_AGAIN_SECONDS)
+                    async with asyncio.timeout(LOOK_AGAIN_SECONDS):
+                        await self._wanted.wait()
                 await asyncio.sleep(GATHER_SECONDS)
                 self._wanted.clear()
                 keys, self._new = self._new or set(self._waiting), set()

@@ -155,7 +155,8 @@ class Fetcher:
     async def _room_is_made(self) -> None:
         self._needs_room = True
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), _PATIENCE)
+            async with asyncio.timeout(_PATIENCE):
+                await self._changed.wait()
         self._needs_room = False
         self._give_back_late_ones()
 
@@ -236,7 +237,8 @@ class Fetcher:
             if self._runner.buffer:
                 wait = min(wait, _PATIENCE)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._changed.wait()
                 return
             self._pause = min(self._pause * 2, self._poll)
             # Marks do not last for ever, and what is due next may have changed.

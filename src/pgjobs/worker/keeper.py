@@ -84,10 +84,12 @@ class Keeper:
                 pause = min(pause, 1.0)
             self._fence()
             with suppress(TimeoutError):
-                await asyncio.wait_for(woken.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await woken.wait()
         if driver is not None:
             with suppress(Exception):
-                await asyncio.wait_for(driver.close(), 2)
+                async with asyncio.timeout(2):
+                    await driver.close()
 
     async def _beat(self, queue: Queue) -> None:
         assert self.worker_id is not None

@@ -173,7 +173,8 @@ class Worker:
             self._acknowledger.release(task)
         await self._finish_running()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._acknowledger.flushed(), patience)
+            async with asyncio.timeout(patience):
+                await self._acknowledger.flushed()
         for background in self._background:
             background.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -190,7 +191,8 @@ class Worker:
         for task in list(self._runner.active):
             task.interrupt("stopping")
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._runner.finished(), 2)
+            async with asyncio.timeout(2):
+                await self._runner.finished()
         # Threads that would not listen: whatever they do from now on, others may do too.
         for task in list(self._runner.active):
             log.warning("task %s goes on after its worker has stopped", task.id)
