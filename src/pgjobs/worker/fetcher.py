@@ -221,6 +221,8 @@ class Fetcher:
 
         The claim after the mark finds what was submitted before the mark could be seen.
         """
+        # What was just claimed begins first.
+        await asyncio.sleep(0)
         job_ids = [job_id for group in groups for job_id in group.job_ids]
         self._is_marking = True
         try:
