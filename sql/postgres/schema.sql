@@ -1279,29 +1279,38 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_belongings() IS 'Counts what hangs on no task. Example: select * from pgjobs.check_belongings()';
 
-CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) RETURNS void
+CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     AS $$
 declare
-  v_worker pgjobs.workers;
+  v_known record;
 begin
   if quantity is null or quantity not between 1 and 500 then
     perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
   end if;
-  if worker_id is null and (until is null or holder is null or holder = '' or length(holder) > 200) then
+  if worker_id is null and (lease is null or holder is null or holder = '' or length(holder) > 200) then
     perform pgjobs.refuse('validation-error', 'A claim without a registered worker needs a holder and a lease',
       null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
   end if;
+  if lease <= interval '0' then
+    perform pgjobs.lease_until(check_claim.lease, check_claim.now);
+  end if;
+  select s.max_lease, s.worker_timeout, w.id, w.owner, w.last_heartbeat_at into v_known
+  from pgjobs.settings as s
+  left join pgjobs.workers as w on w.id = check_claim.worker_id;
   if worker_id is not null then
-    v_worker := pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
-    if v_worker.last_heartbeat_at < check_claim.now - (select s.worker_timeout / 4 from pgjobs.settings as s) then
-      update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = v_worker.id;
+    if v_known.id is null or (actor is not null and v_known.owner is distinct from actor) then
+      perform pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
+    end if;
+    if v_known.last_heartbeat_at < check_claim.now - v_known.worker_timeout / 4 then
+      update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = check_claim.worker_id;
     end if;
   end if;
+  return case when lease is not null then check_claim.now + least(check_claim.lease, v_known.max_lease) end;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) IS 'Refuses claims that cannot be. Example: see pgjobs.claim_tasks, which calls it first';
+COMMENT ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamp with time zone) IS 'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
 
 CREATE FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1340,7 +1349,8 @@ CREATE FUNCTION pgjobs.check_documents(documents jsonb[], what text) RETURNS voi
     LANGUAGE plpgsql STABLE
     AS $$
 begin
-  if documents is null then
+  -- One small document needs no statement, which would cost a single submit more than all other checks.
+  if documents is null or (cardinality(documents) = 1 and pg_column_size(documents[1]) <= 512) then
     return;
   end if;
   perform pgjobs.check_document(d.document, check_documents.what)
@@ -1766,7 +1776,7 @@ CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity i
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_until timestamptz := pgjobs.lease_until(claim_tasks.lease, v_now);
+  v_until timestamptz;
   v_jobs integer[];
   v_left integer := claim_tasks.quantity;
   v_taken integer;
@@ -1778,7 +1788,9 @@ begin
   if not claim_tasks.durable then
     perform set_config('synchronous_commit', 'off', true);
   end if;
-  perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
+  v_until := pgjobs.check_claim(
+    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor, v_now
+  );
   v_jobs := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
   );
@@ -10695,7 +10707,7 @@ REVOKE ALL ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARI
 
 REVOKE ALL ON FUNCTION pgjobs.check_belongings() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, until timestamp with time zone, holder text, actor text, now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) FROM PUBLIC;
 

@@ -54,7 +54,7 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_until timestamptz := pgjobs.lease_until(claim_tasks.lease, v_now);
+  v_until timestamptz;
   v_jobs integer[];
   v_left integer := claim_tasks.quantity;
   v_taken integer;
@@ -66,7 +66,9 @@ begin
   if not claim_tasks.durable then
     perform set_config('synchronous_commit', 'off', true);
   end if;
-  perform pgjobs.check_claim(claim_tasks.worker_id, claim_tasks.quantity, v_until, claim_tasks.holder, claim_tasks.actor, v_now);
+  v_until := pgjobs.check_claim(
+    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor, v_now
+  );
   v_jobs := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
   );

@@ -1,30 +1,41 @@
--- Refuses claims that cannot be, and counts a claim as a sign of life.
+-- Refuses claims that cannot be, counts a claim as a sign of life, and says when
+-- its leases end. One look for all, because a claim of one task is mostly looks.
 create function pgjobs.check_claim(
-  worker_id uuid, quantity integer, until timestamptz, holder text, actor text, now timestamptz
+  worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamptz
 )
-returns void
+returns timestamptz
 language plpgsql volatile
 as $$
 declare
-  v_worker pgjobs.workers;
+  v_known record;
 begin
   if quantity is null or quantity not between 1 and 500 then
     perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
   end if;
-  if worker_id is null and (until is null or holder is null or holder = '' or length(holder) > 200) then
+  if worker_id is null and (lease is null or holder is null or holder = '' or length(holder) > 200) then
     perform pgjobs.refuse('validation-error', 'A claim without a registered worker needs a holder and a lease',
       null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
   end if;
+  if lease <= interval '0' then
+    perform pgjobs.lease_until(check_claim.lease, check_claim.now);
+  end if;
+  select s.max_lease, s.worker_timeout, w.id, w.owner, w.last_heartbeat_at into v_known
+  from pgjobs.settings as s
+  left join pgjobs.workers as w on w.id = check_claim.worker_id;
   if worker_id is not null then
-    v_worker := pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
-    if v_worker.last_heartbeat_at < check_claim.now - (select s.worker_timeout / 4 from pgjobs.settings as s) then
-      update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = v_worker.id;
+    if v_known.id is null or (actor is not null and v_known.owner is distinct from actor) then
+      perform pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
+    end if;
+    if v_known.last_heartbeat_at < check_claim.now - v_known.worker_timeout / 4 then
+      update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = check_claim.worker_id;
     end if;
   end if;
+  return case when lease is not null then check_claim.now + least(check_claim.lease, v_known.max_lease) end;
 end
 $$;
 
-comment on function pgjobs.check_claim is 'Refuses claims that cannot be. Example: see pgjobs.claim_tasks, which calls it first';
+comment on function pgjobs.check_claim is
+  'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
 
 -- The jobs a claim may take from. Separate queries, because one with all three
 -- conditions could use no index.
