@@ -11,10 +11,13 @@ BATCHES = (1, 10, 100, 500)
 
 
 async def cycle(bench: Bench, scale: Scale, samples: Samples) -> None:
-    """Claim and complete in batches of 100 by eight clients, against the floor doing the same."""
+    """Claim and complete in batches of 100 by eight clients, against the floor doing the same.
+
+    Long enough that compiling functions, which every new session does once, is a small part of it.
+    """
     for _ in range(scale.rounds):
         for name in ("floor", "pgjobs"):
-            samples.add(name, await _drain(bench, name, batch=100, clients=8, tasks=scale.tasks))
+            samples.add(name, await _drain(bench, name, batch=100, clients=8, tasks=scale.tasks * 2))
 
 
 async def batches(bench: Bench, scale: Scale, samples: Samples) -> None:
