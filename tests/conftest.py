@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import shutil
 import signal
 from collections.abc import Iterator
@@ -24,7 +25,15 @@ _SERVER = pytest.StashKey[EmbeddedPostgres]()
 _ADDRESS = pytest.StashKey[dict[str, Any]]()
 
 
+_OPEN_FILES = 8192
+"""Five hundred long polls have both their ends here, which is more than most logins may open at first."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _OPEN_FILES:
+        wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     # A run in the background ignores Ctrl-C, and so would every command it starts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -86,7 +86,10 @@ def serving(app: FastAPI, *, release: bool = True) -> Iterator[str]:
 
         def run() -> None:
             asyncio.set_event_loop(loop)
-            loop.run_until_complete(server.serve(sockets=[listening]))
+            try:
+                loop.run_until_complete(server.serve(sockets=[listening]))
+            finally:
+                loop.close()
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
