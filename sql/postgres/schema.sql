@@ -1213,6 +1213,12 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) IS 'Cancels tasks. Example: select * from pgjobs.cancel_tasks(array[41, 42], reason => ''asked by the owner'')';
 
+CREATE FUNCTION pgjobs.capped_until(lease interval, max_lease interval, now timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (lease IS NOT NULL) THEN (now + LEAST(lease, max_lease)) ELSE NULL::timestamp with time zone END;
+
+COMMENT ON FUNCTION pgjobs.capped_until(lease interval, max_lease interval, now timestamp with time zone) IS 'When a lease ends under a cap. Example: select pgjobs.capped_until(''1 hour'', ''1 minute'', pgjobs.now())';
+
 CREATE FUNCTION pgjobs."check"() RETURNS TABLE(rule text, violations bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1293,6 +1299,7 @@ begin
       null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
   end if;
   if lease <= interval '0' then
+    -- It refuses.
     perform pgjobs.lease_until(check_claim.lease, check_claim.now);
   end if;
   select s.max_lease, s.worker_timeout, w.id, w.owner, w.last_heartbeat_at into v_known
@@ -1306,7 +1313,7 @@ begin
       update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = check_claim.worker_id;
     end if;
   end if;
-  return case when lease is not null then check_claim.now + least(check_claim.lease, v_known.max_lease) end;
+  return pgjobs.capped_until(check_claim.lease, v_known.max_lease, check_claim.now);
 end
 $$;
 
@@ -4181,7 +4188,7 @@ begin
   if lease <= interval '0' then
     perform pgjobs.refuse('validation-error', 'A lease must be longer than zero', format('Got %s.', lease));
   end if;
-  return case when lease is not null then now + least(lease, (select s.max_lease from pgjobs.settings as s)) end;
+  return (select pgjobs.capped_until(lease_until.lease, s.max_lease, lease_until.now) from pgjobs.settings as s);
 end
 $$;
 
@@ -10698,6 +10705,8 @@ GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], 
 GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.cancel_tasks(task_ids bigint[], task_uuids uuid[], reason text, force boolean, actor text, dry_run boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.capped_until(lease interval, max_lease interval, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs."check"() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs."check"() TO pgjobs_operator;

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timedelta
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, NewType, ParamSpec, TypeVar
 
 from pgjobs.connections import driver_for_connection
@@ -62,13 +61,12 @@ class Options:
 
     def of_verb(self) -> dict[str, Any]:
         """The arguments of the submit verb; a key and a connection are not among them."""
-        return {name: getattr(self, name) for name in _of_verb()}
+        return {name: getattr(self, name) for name in _OF_VERB}
 
 
-@cache
-def _of_verb() -> tuple[str, ...]:
-    own = ("idempotency_key", "connection")
-    return tuple(field.name for field in fields(Options) if field.name not in own)
+_OF_VERB = tuple(
+    field.name for field in fields(Options) if field.name not in ("idempotency_key", "connection")
+)
 
 
 class TypedJob(Generic[P, R]):

@@ -17,6 +17,7 @@ begin
       null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
   end if;
   if lease <= interval '0' then
+    -- It refuses.
     perform pgjobs.lease_until(check_claim.lease, check_claim.now);
   end if;
   select s.max_lease, s.worker_timeout, w.id, w.owner, w.last_heartbeat_at into v_known
@@ -30,7 +31,7 @@ begin
       update pgjobs.workers as w set last_heartbeat_at = check_claim.now where w.id = check_claim.worker_id;
     end if;
   end if;
-  return case when lease is not null then check_claim.now + least(check_claim.lease, v_known.max_lease) end;
+  return pgjobs.capped_until(check_claim.lease, v_known.max_lease, check_claim.now);
 end
 $$;
 

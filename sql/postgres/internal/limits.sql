@@ -58,6 +58,14 @@ $$;
 comment on function pgjobs.check_batch is
   'Refuses malformed batches. Example: select pgjobs.check_batch(array[1], array[gen_random_uuid()])';
 
+create function pgjobs.capped_until(lease interval, max_lease interval, now timestamptz)
+returns timestamptz
+language sql immutable
+return case when lease is not null then now + least(lease, max_lease) end;
+
+comment on function pgjobs.capped_until is
+  'When a lease ends under a cap. Example: select pgjobs.capped_until(''1 hour'', ''1 minute'', pgjobs.now())';
+
 -- The end of a lease that begins now; null stands for "as long as heartbeats come".
 create function pgjobs.lease_until(lease interval, now timestamptz)
 returns timestamptz
@@ -67,7 +75,7 @@ begin
   if lease <= interval '0' then
     perform pgjobs.refuse('validation-error', 'A lease must be longer than zero', format('Got %s.', lease));
   end if;
-  return case when lease is not null then now + least(lease, (select s.max_lease from pgjobs.settings as s)) end;
+  return (select pgjobs.capped_until(lease_until.lease, s.max_lease, lease_until.now) from pgjobs.settings as s);
 end
 $$;
 
