@@ -37,6 +37,10 @@ REQUESTS = {
     "jobs": "jobs?limit=200",
     "workers": "workers/status?limit=200",
     "providers": "providers/status?limit=200",
+    "schedules": "schedules?limit=50",
+    "schedules of a job": f"schedules?job={JOB}",
+    "a schedule": "schedules/{schedule}",
+    "when a schedule would run": "schedules/preview?cron=30%202%20*%20*%20*&timezone=Europe/Berlin",
     "database": "database",
     "clean-ups": "/api/maintenance/incomplete-cleanup",
 }
@@ -46,6 +50,8 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
     """95th percentile of each request."""
     await fill(bench, min(MOST, scale.backlog))
     [waiting] = (await bench.queue.find_tasks(status="pending", page_size=1)).found
+    [schedule] = await bench.queue.list_schedules(page_size=1)
+    known = {"task": waiting["id"], "schedule": schedule.uuid}
     token = jwt.encode({"sub": "bench", "is_superuser": True}, SECRET, algorithm="HS256")
     command = [sys.executable, "-c", "from pgjobs.cli import main; main()", "serve"]
     environment = {"PGJOBS_DATABASE_URL": bench.url, "PGJOBS_AUTH_SECRET": SECRET}
@@ -58,7 +64,7 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
                 slowest = 0.0
                 for name, path in REQUESTS.items():
                     address = path if path.startswith("/") else f"/v1/joblib/{path}"
-                    p95 = await _p95(client, address.format(task=waiting["id"]), scale.repeats)
+                    p95 = await _p95(client, address.format(**known), scale.repeats)
                     samples.add(name, p95)
                     slowest = max(slowest, p95)
                 samples.add("slowest request", slowest)

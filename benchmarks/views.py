@@ -31,6 +31,7 @@ VIEWS = {
     "blockers": "",
     "generic_jobs": "where id = {task}",
     "job": "",
+    "schedule": "",
     "problems": "",
 }
 """What a view is asked; those that show every task are asked for some."""
@@ -49,6 +50,13 @@ begin
 end
 $$
 """
+SCHEDULE = """
+select pgjobs.register_schedule('schedule' || n, n::text, cron => '30 2 * * *', timezone => 'Europe/Berlin')
+from generate_series(1, {jobs}) as n
+"""
+RUN = (
+    "select pgjobs.run_schedule(s.full_name) from pgjobs.schedule as s cross join generate_series(1, {runs})"
+)
 END = """
 do $$
 declare
@@ -77,13 +85,19 @@ $$
 
 
 async def fill(bench: Bench, tasks: int) -> int:
-    """`tasks` tasks of 100 jobs: half of them ended, a tenth due later, 2,000 held, the rest in line."""
+    """`tasks` tasks of 100 jobs: half of them ended, a tenth due later, 2,000 held, the rest in line.
+
+    Each job has a schedule whose last runs have ended, but for two.
+    """
     await bench.reset(jobs=JOBS)
     size = min(10_000, max(500, tasks // 200))
     run = bench.connection.execute
+    await run(SCHEDULE.format(jobs=JOBS))
+    await run(RUN.format(runs=8))
     await run(SUBMIT.format(batches=tasks * 9 // 10 // size, size=size, jobs=JOBS, delay="null"))
     await run(SUBMIT.format(batches=tasks // 10 // size, size=size, jobs=JOBS, delay="'1 day'"))
     await run(END.format(batches=tasks // 2 // 500, jobs=JOBS))
+    await run(RUN.format(runs=2))
     for number in range(40):
         worker = await bench.queue.register_worker(f"w{number}", jobs=[str(1 + number * 2 % JOBS)])
         await bench.queue.claim_tasks(worker.id, quantity=50)

@@ -49,7 +49,7 @@ to pgjobs_worker, pgjobs_api;
 grant execute on function
   pgjobs.retry_task, pgjobs.retry_tasks, pgjobs.ignore_task, pgjobs.ignore_tasks, pgjobs.unignore_task, pgjobs.unignore_tasks,
   pgjobs.archive_job, pgjobs.unarchive_job,
-  pgjobs.pause_job, pgjobs.resume_job, pgjobs.retire_job, pgjobs.prune_tasks, pgjobs.check
+  pgjobs.pause_job, pgjobs.resume_job, pgjobs.limit_job, pgjobs.retire_job, pgjobs.prune_tasks, pgjobs.check
 to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.retire_worker, pgjobs.set_error_policy, pgjobs.sweep to pgjobs_operator;
 
@@ -96,6 +96,16 @@ grant execute on function
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant select on pgjobs.findings, pgjobs.storage, pgjobs.blockers to pgjobs_readonly, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.findings, pgjobs.storage, pgjobs.blockers to pgjobs_readonly, pgjobs_operator, pgjobs_api;
+
+-- Schedules.
+grant select on pgjobs.schedule to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.list_schedules, pgjobs.count_schedules, pgjobs.preview_schedule
+to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.get_schedule to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function pgjobs.register_schedule, pgjobs.fire_schedules to pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant execute on function
+  pgjobs.run_schedule, pgjobs.pause_schedule, pgjobs.resume_schedule, pgjobs.retire_schedule
+to pgjobs_operator, pgjobs_api;
 
 -- Clean-up after incomplete runs.
 grant select on pgjobs.incomplete_cleanup_tasks, pgjobs.incomplete_cleanup_events

@@ -105,12 +105,14 @@ CREATE TABLE pgjobs.jobs (
     archived_at timestamp with time zone,
     deleted_at timestamp with time zone,
     keep boolean DEFAULT false NOT NULL,
+    max_running integer,
     CONSTRAINT ages_are_not_negative CHECK (((max_age > '00:00:00'::interval) AND (retain_completed >= '00:00:00'::interval) AND (retain_failed >= '00:00:00'::interval))),
     CONSTRAINT attempts_are_possible CHECK (((max_attempts >= 1) AND (max_attempts <= 10000))),
     CONSTRAINT backoff_grows CHECK (((backoff_base >= '00:00:00'::interval) AND (backoff_cap >= backoff_base))),
     CONSTRAINT categories_are_well_formed CHECK (((category <> ''::text) AND (category !~ ':'::text) AND (length(category) <= 200))),
     CONSTRAINT events_are_known CHECK ((events = ANY (ARRAY['failures'::text, 'full'::text]))),
     CONSTRAINT jitter_is_a_share CHECK ((((jitter_share >= (0)::double precision) AND (jitter_share <= (1)::double precision)) AND (jitter_cap >= '00:00:00'::interval))),
+    CONSTRAINT limits_are_possible CHECK (((max_running >= 1) AND (max_running <= 1000000))),
     CONSTRAINT names_are_well_formed CHECK (((name <> ''::text) AND (length(name) <= 200))),
     CONSTRAINT rooms_are_well_formed CHECK (((room = ANY (ARRAY['@global'::text, '@internal'::text])) OR ((room <> ''::text) AND (room !~ '[@:]'::text) AND (length(room) <= 200))))
 );
@@ -159,6 +161,8 @@ COMMENT ON COLUMN pgjobs.jobs.deleted_at IS 'Soft delete: nobody serves it and n
 
 COMMENT ON COLUMN pgjobs.jobs.keep IS 'Whether it stays when nobody serves it; else it is retired with its last worker.';
 
+COMMENT ON COLUMN pgjobs.jobs.max_running IS 'How many of its tasks may be claimed or running at once; empty: any number.';
+
 CREATE TABLE pgjobs.leases (
     task_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -172,6 +176,7 @@ CREATE TABLE pgjobs.leases (
     progress jsonb,
     cancel_requested_at timestamp with time zone,
     cancel_reason text,
+    is_limited boolean DEFAULT false NOT NULL,
     CONSTRAINT leases_are_held CHECK (((attempt > 0) AND ((worker_id IS NOT NULL) OR ((holder IS NOT NULL) AND (until IS NOT NULL)))))
 )
 WITH (fillfactor='90');
@@ -201,6 +206,8 @@ COMMENT ON COLUMN pgjobs.leases.progress IS 'What the worker last reported.';
 COMMENT ON COLUMN pgjobs.leases.cancel_requested_at IS 'Since when the worker is asked to stop.';
 
 COMMENT ON COLUMN pgjobs.leases.cancel_reason IS 'Why.';
+
+COMMENT ON COLUMN pgjobs.leases.is_limited IS 'Whether it counts towards the limit of its job.';
 
 CREATE TABLE pgjobs.outcomes (
     task_id bigint NOT NULL,
@@ -515,9 +522,9 @@ COMMENT ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_
 
 CREATE FUNCTION pgjobs.short_duration(seconds double precision) RETURNS text
     LANGUAGE sql IMMUTABLE
-    RETURN CASE WHEN (seconds IS NULL) THEN NULL::text WHEN (seconds < (1)::double precision) THEN (round((seconds * (1000)::double precision)) || 'ms'::text) WHEN (seconds < (120)::double precision) THEN (round(seconds) || 's'::text) WHEN (seconds < (7200)::double precision) THEN (round((seconds / (60)::double precision)) || 'm'::text) WHEN (seconds < (172800)::double precision) THEN (round((seconds / (3600)::double precision)) || 'h'::text) ELSE (round((seconds / (86400)::double precision)) || 'd'::text) END;
+    RETURN CASE WHEN (seconds IS NULL) THEN NULL::text WHEN (seconds < (1)::double precision) THEN (round((seconds * (1000)::double precision)) || ' ms'::text) WHEN (seconds < (100)::double precision) THEN (round(seconds) || ' s'::text) WHEN (seconds < (6000)::double precision) THEN (round((seconds / (60)::double precision)) || ' min'::text) WHEN (seconds < (172800)::double precision) THEN (round((seconds / (3600)::double precision)) || ' h'::text) ELSE (round((seconds / (86400)::double precision)) || ' d'::text) END;
 
-COMMENT ON FUNCTION pgjobs.short_duration(seconds double precision) IS 'A duration in a few characters. Example: select pgjobs.short_duration(4000)';
+COMMENT ON FUNCTION pgjobs.short_duration(seconds double precision) IS 'A duration as people say it. Example: select pgjobs.short_duration(4000)';
 
 CREATE FUNCTION pgjobs.ago(moment timestamp with time zone, now timestamp with time zone) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -556,10 +563,21 @@ CREATE FUNCTION pgjobs.announce_ended() RETURNS trigger
     AS $$
 declare
   v_task bigint;
+  v_is_told boolean;
+  v_are_limited boolean;
 begin
-  if exists (select from pgjobs.jobs as j where j.events = 'full')
-    or exists (select from new_rows as n where n.status <> 'completed')
-  then
+  select
+    exists (select from pgjobs.jobs as j where j.events = 'full') or exists (select from new_rows as n where n.status <> 'completed'),
+    exists (select from pgjobs.jobs as j where j.max_running is not null)
+  into v_is_told, v_are_limited;
+  if v_are_limited then
+    -- Slots came free.
+    perform pgjobs.wake(n.job_id, count(*))
+    from new_rows as n
+    join pgjobs.jobs as j on j.id = n.job_id and j.max_running is not null
+    group by n.job_id;
+  end if;
+  if v_is_told then
     insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id, actor, message)
     select
       n.ended_at, n.status, n.task_id, n.job_id, t.room, n.status, n.worker_id, n.actor,
@@ -584,7 +602,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.announce_ended() IS 'Trigger: records endings, wakes watchers and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';
+COMMENT ON FUNCTION pgjobs.announce_ended() IS 'Trigger: records endings, wakes watchers and whoever waits for a slot, and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';
 
 CREATE FUNCTION pgjobs.announce_events() RETURNS trigger
     LANGUAGE plpgsql
@@ -826,6 +844,7 @@ CREATE VIEW pgjobs.job AS
     jitter_share,
     jitter_cap,
     max_age,
+    max_running,
     events,
     retain_completed,
     retain_failed,
@@ -867,6 +886,8 @@ COMMENT ON COLUMN pgjobs.job.jitter_share IS 'Share of the delay that may be add
 COMMENT ON COLUMN pgjobs.job.jitter_cap IS 'Jitter never exceeds this.';
 
 COMMENT ON COLUMN pgjobs.job.max_age IS 'A task older than this is not retried.';
+
+COMMENT ON COLUMN pgjobs.job.max_running IS 'How many of its tasks may be claimed or running at once.';
 
 COMMENT ON COLUMN pgjobs.job.events IS 'failures or full.';
 
@@ -1368,6 +1389,19 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) IS 'Refuses oversize and overdeep JSON in a batch. Example: select pgjobs.check_documents(array[''{}''::jsonb], ''payload'')';
 
+CREATE FUNCTION pgjobs.check_limit(max_running integer) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if max_running not between 1 and 1000000 then
+    perform pgjobs.refuse('validation-error', 'max_running must be between 1 and 1000000', format('Got %s.', max_running),
+      'To let none run, pause the job.');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_limit(max_running integer) IS 'Refuses limits that cannot be. Example: select pgjobs.check_limit(3)';
+
 CREATE FUNCTION pgjobs.check_page(page_size integer, page_offset integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1470,7 +1504,7 @@ $_$;
 
 COMMENT ON FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) IS 'Refuses providers that cannot be. Example: see pgjobs.register_provider, which calls it first';
 
-CREATE FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean) RETURNS void
+CREATE FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, max_running integer, events text, actor text, is_superuser boolean) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $_$
@@ -1491,13 +1525,14 @@ begin
   if max_attempts not between 1 and 10000 then
     perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
   end if;
+  perform pgjobs.check_limit(check_registration.max_running);
   if events not in ('failures', 'full') then
     perform pgjobs.refuse('validation-error', 'events must be failures or full', format('Got %s.', events));
   end if;
 end
 $_$;
 
-COMMENT ON FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean) IS 'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
+COMMENT ON FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, max_running integer, events text, actor text, is_superuser boolean) IS 'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
 
 CREATE FUNCTION pgjobs.check_room(room text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1511,6 +1546,32 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.check_room(room text) IS 'Refuses malformed rooms. Example: select pgjobs.check_room(''lab-7'')';
+
+CREATE FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  if name is null or name = '' or length(name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A schedule''s name has 1 to 200 characters');
+  end if;
+  if num_nonnulls(cron, every) <> 1 then
+    perform pgjobs.refuse('validation-error', 'A schedule runs by cron or every so often: give one of both');
+  end if;
+  if every not between interval '1 second' and interval '366 days' or extract(year from every) + extract(month from every) > 0 then
+    perform pgjobs.refuse('validation-error', 'every must be between a second and a year, in days, hours, minutes and seconds',
+      format('Got %s.', every), 'For months, use cron: 0 0 1 * *');
+  end if;
+  if missed is null or missed not in ('once', 'skip', 'each') then
+    perform pgjobs.refuse('validation-error', 'missed must be once, skip or each', format('Got %s.', missed));
+  end if;
+  perform pgjobs.check_timezone(timezone);
+  if pgjobs.next_run(cron, every, timezone, null, pgjobs.now()) is null then
+    perform pgjobs.refuse('validation-error', format('%L never comes', cron), 'No day of the next fifty years fits.');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text) IS 'Refuses schedules that cannot be. Example: see pgjobs.register_schedule, which calls it first';
 
 CREATE FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) RETURNS void
     LANGUAGE plpgsql
@@ -1599,6 +1660,25 @@ end
 $_$;
 
 COMMENT ON FUNCTION pgjobs.check_target(target jsonb, node_id text) IS 'Refuses targets that cannot be. Example: select pgjobs.check_target(''{"type": "local_dir", "base_dir": "/data"}'', ''hub'')';
+
+CREATE FUNCTION pgjobs.check_timezone(timezone text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $_$
+begin
+  if timezone ~ '^(UTC|Etc/GMT([+-][0-9]{1,2})?|[A-Z][A-Za-z_]+(/[A-Za-z_-]+)+)$' then
+    begin
+      perform pgjobs.now() at time zone check_timezone.timezone;
+      return;
+    exception when invalid_parameter_value then
+      null;
+    end;
+  end if;
+  perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
+    null, 'Write a place, such as Europe/Berlin, or UTC.');
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.check_timezone(timezone text) IS 'Refuses what is no time zone. Example: select pgjobs.check_timezone(''Europe/Berlin'')';
 
 CREATE FUNCTION pgjobs.check_trace_context(trace_context text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -1785,9 +1865,21 @@ declare
   v_now timestamptz := pgjobs.now();
   v_until timestamptz;
   v_jobs integer[];
+  v_limited integer[];
   v_left integer := claim_tasks.quantity;
+  v_portion integer;
+  v_worse_at timestamptz;
+  v_has_turn boolean := false;
   v_taken integer;
   v_lane record;
+  v_is_choosy boolean := claim_tasks.of_owner is not null or claim_tasks.of_project is not null;
+  -- The first look, for claims of one, takes what is better than the head of the next
+  -- lane; where others are just taking all of that, the next lane has its turn. The
+  -- second takes whatever a lane has. The third ignores the floors: nobody goes home
+  -- empty-handed because of a remembered floor, unless looking has become expensive.
+  v_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
+  v_tried integer := 0;
+  v_is_held boolean := false;
   -- One draw for all: a version 8 UUID of sixty random bits and the task's number,
   -- so that no task shares its token and none can be guessed.
   v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
@@ -1801,37 +1893,48 @@ begin
   v_jobs := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
   );
+  v_limited := array(select j.id from pgjobs.jobs as j where j.max_running is not null and j.id = any (v_jobs));
   perform pgjobs.promote_due(v_now);
-  -- The second look ignores the floors: nobody goes home empty-handed because
-  -- of a remembered floor, unless looking has become expensive.
-  for v_look in 1..2 loop
-    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 2) as h loop
+  loop
+    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 3, v_is_choosy) as h loop
+      v_portion := v_left;
+      v_worse_at := case when v_look = 1 then v_lane.until_at else 'infinity' end;
+      if v_lane.job_id = any (v_limited) then
+        v_portion := pgjobs.free_slots(v_lane.job_id, v_left, waits => not v_has_turn);
+        continue when v_portion = 0;
+        v_has_turn := true;
+      end if;
       return query
       with taken as materialized (
         select c.ctid as place, c.due_at, c.task_id, c.attempt
         from pgjobs.ready as c
         where c.job_id = v_lane.job_id and c.priority = v_lane.priority
           and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
-          and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
+          and (c.due_at, c.task_id) < (v_worse_at, v_lane.until_id)
+          and (not v_is_choosy or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
               and t.owner is not distinct from coalesce(claim_tasks.of_owner, t.owner)
               and t.project is not distinct from coalesce(claim_tasks.of_project, t.project)
           ))
         order by c.due_at, c.task_id
-        limit v_left
+        limit v_portion
         for update skip locked
       ), gone as (
         delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
       ), leased as (
-        insert into pgjobs.leases (task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at)
+        insert into pgjobs.leases (
+          task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at, is_limited
+        )
         select
           k.task_id, v_lane.job_id, (v_luck || lpad(to_hex(k.task_id), 15, '0'))::uuid, claim_tasks.worker_id,
-          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end
+          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end,
+          v_lane.job_id = any (v_limited)
         from taken as k
-        -- Asked once, of the first: true, and the next claim begins there.
-        where (
-          select pgjobs.floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id) is not null from taken as f limit 1
+        -- Asked once, of the first: true, and the next claim begins there. What was
+        -- chosen among others says nothing of those.
+        where v_is_choosy or (
+          select pgjobs.floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id, v_now) is not null from taken as f limit 1
         )
         returning task_id, token, attempt
       )
@@ -1845,8 +1948,14 @@ begin
       get diagnostics v_taken = row_count;
       v_left := v_left - v_taken;
       exit when v_left = 0;
+      v_tried := v_tried + 1;
+      v_is_held := v_is_held or v_lane.until_at < 'infinity';
+      -- Not on to another priority: these lanes may have more.
+      exit when v_look = 1 and (v_tried = 8 or v_lane.until_id = 9223372036854775807);
     end loop;
-    exit when v_left < claim_tasks.quantity or pgjobs.look_cost(pgjobs.clock_ms()) > 20;
+    exit when v_left < claim_tasks.quantity or v_look = 3;
+    v_look := case when v_look = 1 and v_is_held then 2 else 3 end;
+    exit when v_look = 3 and pgjobs.look_cost(pgjobs.clock_ms()) > 20;
   end loop;
 end
 $$;
@@ -1936,6 +2045,16 @@ CREATE FUNCTION pgjobs.clock_ms() RETURNS bigint
     RETURN ((date_part('epoch'::text, clock_timestamp()) * (1000)::double precision))::bigint;
 
 COMMENT ON FUNCTION pgjobs.clock_ms() IS 'Real time in milliseconds, for floors only. Example: select pgjobs.clock_ms()';
+
+CREATE FUNCTION pgjobs.clock_shift(at timestamp with time zone, timezone text) RETURNS interval
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return (at at time zone timezone) - (at at time zone 'UTC');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.clock_shift(at timestamp with time zone, timezone text) IS 'How far the clocks of a zone are ahead. Example: select pgjobs.clock_shift(now(), ''Europe/Berlin'')';
 
 CREATE FUNCTION pgjobs.close_session(session text) RETURNS TABLE(is_closed boolean)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2198,6 +2317,27 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.count_providers(room text) IS 'How many providers are visible from a room. Example: select total from pgjobs.count_providers(''lab-7'')';
 
+CREATE FUNCTION pgjobs.count_schedules(room text DEFAULT NULL::text, job text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job integer := case when count_schedules.job is not null then (pgjobs.find_job(count_schedules.job)).id end;
+begin
+  if count_schedules.room is not null then
+    perform pgjobs.check_room(count_schedules.room);
+  end if;
+  return query
+  select count(*)::integer, 'eq'
+  from pgjobs.schedules as s
+  where (count_schedules.room is null or s.room = count_schedules.room)
+    and (v_job is null or s.job_id = v_job);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_schedules(room text, job text) IS 'How many schedules there are. Example: select total from pgjobs.count_schedules(''lab-7'')';
+
 CREATE FUNCTION pgjobs.count_tasks(room text, job text DEFAULT NULL::text, status text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2235,6 +2375,29 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.count_tasks(room text, job text, status text) IS 'How many tasks a room has. Example: select total, relation from pgjobs.count_tasks(''lab-7'', status => ''failed'')';
+
+CREATE FUNCTION pgjobs.count_unlimited() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  if exists (select from pgjobs.jobs as j where j.max_running is not null) then
+    update pgjobs.leases as l
+    set is_limited = true
+    where not l.is_limited
+      and l.ctid = any (array(
+        select c.ctid
+        from pgjobs.leases as c
+        join pgjobs.jobs as j on j.id = c.job_id and j.max_running is not null
+        where not c.is_limited
+        order by c.task_id
+        for update of c skip locked
+      ));
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.count_unlimited() IS 'Counts leases that began before their job had a limit. Example: select pgjobs.count_unlimited()';
 
 CREATE FUNCTION pgjobs.count_workers(room text DEFAULT NULL::text) RETURNS TABLE(total integer, relation text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2355,6 +2518,75 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) IS 'Creates an API token. Example: select token from pgjobs.create_token(''ada'', ''build server'', lifetime => ''90 days'')';
 
+CREATE FUNCTION pgjobs.cron_field(field text, low integer, high integer, names text[] DEFAULT NULL::text[]) RETURNS integer[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+  v_item text;
+  v_mark integer;
+  v_parts text[];
+  v_from integer;
+  v_to integer;
+  v_step integer;
+  v_numbers integer[] := '{}';
+begin
+  foreach v_item in array string_to_array(field, ',') loop
+    v_mark := pgjobs.cron_mark(v_item, high, names);
+    if v_mark is null then
+      v_parts := regexp_match(
+        regexp_replace(v_item, '^\*', low || '-' || high),
+        '^([0-9]{1,2}|[A-Z]{3})(?:-([0-9]{1,2}|[A-Z]{3}))?(?:/([0-9]{1,3}))?$'
+      );
+      v_from := pgjobs.cron_number(v_parts[1], low, names);
+      -- One number with a step goes on to the highest.
+      v_to := case
+        when v_parts[2] is not null then pgjobs.cron_number(v_parts[2], low, names)
+        when v_parts[3] is not null then high
+        else v_from
+      end;
+      v_step := coalesce(v_parts[3]::integer, 1);
+      if (v_from >= low and v_to between v_from and high and v_step > 0) is not true then
+        return null;
+      end if;
+      v_numbers := v_numbers || array(select generate_series(v_from, v_to, v_step));
+    else
+      v_numbers := v_numbers || v_mark;
+    end if;
+  end loop;
+  return v_numbers;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.cron_field(field text, low integer, high integer, names text[]) IS 'The numbers a field of cron stands for. Example: select pgjobs.cron_field(''9-17/2'', 0, 23)';
+
+CREATE FUNCTION pgjobs.cron_mark(item text, high integer, names text[]) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+declare
+  v_parts text[] := regexp_match(item, '^([0-7]|[A-Z]{3})#([1-5])$');
+begin
+  return case
+    when high = 31 and item = 'L' then 32
+    when high = 31 and item = 'LW' then 33
+    when high = 7 and item ~ '^[0-7]L$' then 109 + 10 * (left(item, 1)::integer % 7)
+    when high = 7 and v_parts[1] ~ '[0-7]' then 100 + 10 * (v_parts[1]::integer % 7) + v_parts[2]::integer
+    when high = 7 then 90 + 10 * array_position(names, v_parts[1]) + v_parts[2]::integer
+  end;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.cron_mark(item text, high integer, names text[]) IS 'What stands for no number in a field of cron. Example: select pgjobs.cron_mark(''L'', 31, null)';
+
+CREATE FUNCTION pgjobs.cron_number(word text, low integer, names text[]) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE
+    AS $_$
+begin
+  return case when word ~ '^[0-9]+$' then word::integer else array_position(names, word) - 1 + low end;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.cron_number(word text, low integer, names text[]) IS 'The number a word of cron stands for. Example: select pgjobs.cron_number(''FEB'', 1, array[''JAN'', ''FEB''])';
+
 CREATE FUNCTION pgjobs.delete_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text, batch integer DEFAULT 10000) RETURNS TABLE(removed integer, is_done boolean)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2376,6 +2608,8 @@ begin
   update pgjobs.jobs as j
   set archived_at = coalesce(j.archived_at, v_now), deleted_at = coalesce(j.deleted_at, v_now)
   where j.id = v_job.id;
+  -- First, so that the task of a run in flight is among those found.
+  delete from pgjobs.schedules as s where s.job_id = v_job.id;
   v_tasks := pgjobs.some_tasks_of(v_job.id, delete_job.batch);
   removed := cardinality(v_tasks);
   is_done := removed < delete_job.batch;
@@ -2594,6 +2828,7 @@ begin
     where verdict <> 'pending'
   )
   select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
+  perform pgjobs.wake_for_slots();
 end
 $$;
 
@@ -3018,6 +3253,104 @@ $_$;
 
 COMMENT ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) IS 'A provider by public id or address. Example: select (pgjobs.find_provider(''@global:filesystem:local'')).id';
 
+CREATE TABLE pgjobs.schedules (
+    id integer NOT NULL,
+    uuid uuid DEFAULT gen_random_uuid() NOT NULL,
+    room text NOT NULL,
+    name text NOT NULL,
+    full_name text GENERATED ALWAYS AS (((room || ':'::text) || name)) STORED NOT NULL,
+    job_id integer NOT NULL,
+    cron text,
+    every interval,
+    timezone text NOT NULL,
+    payload jsonb NOT NULL,
+    priority smallint NOT NULL,
+    max_attempts smallint,
+    owner text,
+    project text,
+    tags text[],
+    missed text NOT NULL,
+    overlap boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    paused_at timestamp with time zone,
+    next_run_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    CONSTRAINT attempts_are_possible CHECK (((max_attempts >= 1) AND (max_attempts <= 10000))),
+    CONSTRAINT intervals_are_possible CHECK (((every >= '00:00:01'::interval) AND (every <= '366 days'::interval))),
+    CONSTRAINT missed_runs_have_a_rule CHECK ((missed = ANY (ARRAY['once'::text, 'skip'::text, 'each'::text]))),
+    CONSTRAINT names_are_well_formed CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    CONSTRAINT priorities_are_known CHECK (((priority >= 1) AND (priority <= 10))),
+    CONSTRAINT schedules_run_by_cron_or_at_intervals CHECK ((num_nonnulls(cron, every) = 1)),
+    CONSTRAINT schedules_run_next_or_are_paused CHECK (((next_run_at IS NULL) = (paused_at IS NOT NULL)))
+);
+
+COMMENT ON TABLE pgjobs.schedules IS 'When jobs run by themselves.';
+
+COMMENT ON COLUMN pgjobs.schedules.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.schedules.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.schedules.room IS 'Where its tasks are submitted from.';
+
+COMMENT ON COLUMN pgjobs.schedules.name IS 'What people call it, once in a room.';
+
+COMMENT ON COLUMN pgjobs.schedules.full_name IS 'The address, room:name.';
+
+COMMENT ON COLUMN pgjobs.schedules.job_id IS 'What to run.';
+
+COMMENT ON COLUMN pgjobs.schedules.cron IS 'When, as five fields of cron.';
+
+COMMENT ON COLUMN pgjobs.schedules.every IS 'Or how often.';
+
+COMMENT ON COLUMN pgjobs.schedules.timezone IS 'Whose clocks cron goes by.';
+
+COMMENT ON COLUMN pgjobs.schedules.payload IS 'What to run it with.';
+
+COMMENT ON COLUMN pgjobs.schedules.priority IS 'Of its tasks: 1 (most urgent) to 10.';
+
+COMMENT ON COLUMN pgjobs.schedules.max_attempts IS 'Of its tasks; empty: as many as the job says.';
+
+COMMENT ON COLUMN pgjobs.schedules.owner IS 'Whose work its tasks are.';
+
+COMMENT ON COLUMN pgjobs.schedules.project IS 'What its tasks belong to.';
+
+COMMENT ON COLUMN pgjobs.schedules.tags IS 'Free words to find its tasks by.';
+
+COMMENT ON COLUMN pgjobs.schedules.missed IS 'When nobody was there to start runs: once makes up for all by one, each for each by one, skip waits for the next.';
+
+COMMENT ON COLUMN pgjobs.schedules.overlap IS 'Whether a run may begin before the last one has ended.';
+
+COMMENT ON COLUMN pgjobs.schedules.created_at IS 'When it was first registered.';
+
+COMMENT ON COLUMN pgjobs.schedules.paused_at IS 'Set while it does not run.';
+
+COMMENT ON COLUMN pgjobs.schedules.next_run_at IS 'When it runs next; empty while it is paused.';
+
+COMMENT ON COLUMN pgjobs.schedules.last_run_at IS 'When its last run was due.';
+
+CREATE FUNCTION pgjobs.find_schedule(schedule text) RETURNS pgjobs.schedules
+    LANGUAGE plpgsql STABLE
+    AS $_$
+declare
+  v_schedule pgjobs.schedules;
+begin
+  if find_schedule.schedule ~ '^[0-9]{1,9}$' then
+    select s.* into v_schedule from pgjobs.schedules as s where s.id = find_schedule.schedule::integer;
+  elsif find_schedule.schedule ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+    select s.* into v_schedule from pgjobs.schedules as s where s.uuid = find_schedule.schedule::uuid;
+  else
+    select s.* into v_schedule from pgjobs.schedules as s where s.full_name = find_schedule.schedule;
+  end if;
+  if v_schedule.id is null then
+    perform pgjobs.refuse('schedule-not-found', format('Schedule %s does not exist', find_schedule.schedule),
+      null, 'Write room:name; select full_name from pgjobs.schedule lists them.');
+  end if;
+  return v_schedule;
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.find_schedule(schedule text) IS 'A schedule by number, public id or address. Example: select (pgjobs.find_schedule(''@global:nightly'')).id';
+
 CREATE FUNCTION pgjobs.find_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, matching text DEFAULT NULL::text, before uuid DEFAULT NULL::uuid, page_size integer DEFAULT 50) RETURNS TABLE(found jsonb, next uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3108,6 +3441,8 @@ begin
     union all
     select j.* from pgjobs.troubles_of_jobs(v_now) as j
     union all
+    select s.* from pgjobs.troubles_of_schedules(v_now) as s
+    union all
     select p.* from pgjobs.troubles_of_partitions() as p
     union all
     select d.* from pgjobs.troubles_of_database() as d
@@ -3118,11 +3453,108 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.findings() IS 'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings()';
 
-CREATE FUNCTION pgjobs.floor_get(lane text, clock bigint) RETURNS bigint[]
-    LANGUAGE sql STABLE
-    RETURN CASE WHEN ((NULLIF(split_part(current_setting(('pgjobs.floor_'::text || lane), true), '/'::text, 3), ''::text))::bigint > clock) THEN (string_to_array(current_setting(('pgjobs.floor_'::text || lane), true), '/'::text))::bigint[] ELSE NULL::bigint[] END;
+CREATE FUNCTION pgjobs.fire(schedule pgjobs.schedules, now timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_due timestamptz := schedule.next_run_at;
+  v_task bigint;
+  v_reason text := case
+    when schedule.missed = 'skip' and fire.now - v_due > interval '1 minute'
+      then format('Missed: nobody started it for %s', pgjobs.ago(v_due, fire.now))
+    when not schedule.overlap and exists (
+      select from pgjobs.schedule_runs as r
+      where r.schedule_id = schedule.id and pgjobs.status_of(r.task_id) in ('pending', 'claimed', 'running')
+    ) then 'A run before it has not ended'
+  end;
+begin
+  if v_reason is null then
+    begin
+      v_task := pgjobs.submit_run(
+        schedule, v_due, format('schedule %s %s', schedule.id, to_char(v_due at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+      );
+    exception when others then
+      -- A job that was archived, say: the schedules after this one are not to blame.
+      if sqlstate not like 'PJ%' then
+        raise;
+      end if;
+      v_reason := sqlerrm;
+    end;
+  end if;
+  perform pgjobs.note_run(schedule.id, v_due, v_task, v_reason, false);
+  perform pgjobs.record_schedule(
+    schedule, case when v_task is null then 'schedule_skipped' else 'schedule_fired' end, null, v_reason, v_task
+  );
+  update pgjobs.schedules as s
+  set
+    next_run_at = pgjobs.next_run(
+      schedule.cron, schedule.every, schedule.timezone, v_due, case schedule.missed when 'each' then v_due else fire.now end
+    ),
+    last_run_at = case when v_task is null then s.last_run_at else v_due end
+  where s.id = schedule.id;
+  return v_task is not null;
+end
+$$;
 
-COMMENT ON FUNCTION pgjobs.floor_get(lane text, clock bigint) IS 'Floor, task and expiry this session remembers, null when expired. Example: select pgjobs.floor_get(''1_5'', 0)';
+COMMENT ON FUNCTION pgjobs.fire(schedule pgjobs.schedules, now timestamp with time zone) IS 'Runs a schedule that is due. Example: see pgjobs.fire_schedules, which chooses it';
+
+CREATE FUNCTION pgjobs.fire_schedules(batch integer DEFAULT 100) RETURNS TABLE(fired integer, skipped integer, due_in interval)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_now timestamptz := pgjobs.now();
+  v_schedule pgjobs.schedules;
+begin
+  if fire_schedules.batch is null or fire_schedules.batch not between 1 and 10000 then
+    perform pgjobs.refuse('validation-error', 'batch must be between 1 and 10000', format('Got %s.', fire_schedules.batch));
+  end if;
+  fired := 0;
+  skipped := 0;
+  for v_schedule in
+    select s.*
+    from pgjobs.schedules as s
+    where s.next_run_at <= v_now
+    order by s.next_run_at, s.id
+    limit fire_schedules.batch
+    for update skip locked
+  loop
+    if pgjobs.fire(v_schedule, v_now) then
+      fired := fired + 1;
+    else
+      skipped := skipped + 1;
+    end if;
+  end loop;
+  select case when min(s.next_run_at) is not null then greatest(min(s.next_run_at) - v_now, interval '0') end into due_in
+  from pgjobs.schedules as s;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.fire_schedules(batch integer) IS 'Runs the schedules that are due. Example: select * from pgjobs.fire_schedules()';
+
+CREATE FUNCTION pgjobs.first_shown(local timestamp without time zone, timezone text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_at timestamptz := local at time zone timezone;
+  v_shift interval := pgjobs.clock_shift(v_at, timezone);
+  v_earlier timestamptz := v_at - (pgjobs.clock_shift(v_at - interval '3 hours', timezone) - v_shift);
+begin
+  if v_at at time zone timezone <> local then
+    -- Postgres reads it by the clocks from before the jump, which is some minutes after it.
+    while pgjobs.clock_shift(v_at - interval '1 minute', timezone) = v_shift loop
+      v_at := v_at - interval '1 minute';
+    end loop;
+  elsif v_earlier < v_at and v_earlier at time zone timezone = local then
+    -- Of two times Postgres takes the second.
+    return v_earlier;
+  end if;
+  return v_at;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.first_shown(local timestamp without time zone, timezone text) IS 'When clocks first show a time. Example: select pgjobs.first_shown(''2026-03-29 02:30'', ''Europe/Berlin'')';
 
 CREATE FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint DEFAULT 0) RETURNS text
     LANGUAGE sql
@@ -3136,11 +3568,29 @@ CREATE FUNCTION pgjobs.micros(moment timestamp with time zone) RETURNS bigint
 
 COMMENT ON FUNCTION pgjobs.micros(moment timestamp with time zone) IS 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
 
-CREATE FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint) RETURNS text
-    LANGUAGE sql
-    RETURN CASE WHEN (task_id = (floor)[2]) THEN ''::text ELSE pgjobs.floor_set(lane, pgjobs.micros(due_at), (floor)[3], task_id) END;
+CREATE FUNCTION pgjobs.settled(now timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    RETURN (now - '00:00:00.05'::interval);
 
-COMMENT ON FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint) IS 'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42)';
+COMMENT ON FUNCTION pgjobs.settled(now timestamp with time zone) IS 'By when everything due has been committed, as a rule. Example: select pgjobs.settled(pgjobs.now())';
+
+CREATE FUNCTION pgjobs.floor_at(lane text, due_at timestamp with time zone, task_id bigint, now timestamp with time zone, expires bigint) RETURNS text
+    LANGUAGE sql
+    RETURN pgjobs.floor_set(lane, pgjobs.micros(LEAST(due_at, pgjobs.settled(now))), expires, COALESCE(task_id, (0)::bigint));
+
+COMMENT ON FUNCTION pgjobs.floor_at(lane text, due_at timestamp with time zone, task_id bigint, now timestamp with time zone, expires bigint) IS 'Remembers a place in line in this session. Example: select pgjobs.floor_at(''1_5'', pgjobs.now(), 42, pgjobs.now(), 0)';
+
+CREATE FUNCTION pgjobs.floor_get(lane text, clock bigint) RETURNS bigint[]
+    LANGUAGE sql STABLE
+    RETURN CASE WHEN ((NULLIF(split_part(current_setting(('pgjobs.floor_'::text || lane), true), '/'::text, 3), ''::text))::bigint > clock) THEN (string_to_array(current_setting(('pgjobs.floor_'::text || lane), true), '/'::text))::bigint[] ELSE NULL::bigint[] END;
+
+COMMENT ON FUNCTION pgjobs.floor_get(lane text, clock bigint) IS 'Floor, task and expiry this session remembers, null when expired. Example: select pgjobs.floor_get(''1_5'', 0)';
+
+CREATE FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint, now timestamp with time zone) RETURNS text
+    LANGUAGE sql
+    RETURN CASE WHEN (task_id = (floor)[2]) THEN ''::text ELSE pgjobs.floor_at(lane, due_at, task_id, now, (floor)[3]) END;
+
+COMMENT ON FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint, now timestamp with time zone) IS 'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42, pgjobs.now())';
 
 CREATE FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -3242,6 +3692,33 @@ end
 $_$;
 
 COMMENT ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) IS 'Numbers of tasks that fit some filters. Example: select * from pgjobs.found_tasks(null, null, ''failed'', null, null, null, ''refused'', null, 50)';
+
+CREATE FUNCTION pgjobs.free_slots(job_id integer, wanted integer, waits boolean) RETURNS integer
+    LANGUAGE plpgsql
+    SET lock_timeout TO '1s'
+    AS $$
+declare
+  v_turn bigint := ('pgjobs.leases'::regclass::oid::bigint << 32) | free_slots.job_id;
+  v_limit integer := (select j.max_running from pgjobs.jobs as j where j.id = free_slots.job_id);
+  v_held bigint := pgjobs.held_slots(free_slots.job_id);
+begin
+  if v_held >= v_limit then
+    return 0;
+  end if;
+  if waits then
+    perform pg_advisory_xact_lock(v_turn);
+  elsif not pg_try_advisory_xact_lock(v_turn) then
+    return 0;
+  end if;
+  -- Whoever had the turn before has committed: only now are their leases seen.
+  v_held := pgjobs.held_slots(free_slots.job_id);
+  return coalesce(greatest(least(wanted, v_limit - v_held), 0), wanted);
+exception when lock_not_available then
+  return 0;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.free_slots(job_id integer, wanted integer, waits boolean) IS 'How many more tasks of a limited job may be claimed. Example: see pgjobs.claim_tasks, which asks it';
 
 CREATE FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) RETURNS TABLE(task_id bigint)
     LANGUAGE plpgsql STABLE
@@ -3507,6 +3984,203 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.get_reads(keys text[]) IS 'Answers kept under some keys. Example: select key, length(data) from pgjobs.get_reads(array[''<key>''])';
 
+CREATE FUNCTION pgjobs.upcoming_runs(cron text, every interval, timezone text, first timestamp with time zone, quantity integer) RETURNS timestamp with time zone[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_run timestamptz := coalesce(first, pgjobs.next_run(cron, every, timezone, null, pgjobs.now()));
+  v_runs timestamptz[] := '{}';
+begin
+  while v_run is not null and cardinality(v_runs) < quantity loop
+    v_runs := v_runs || v_run;
+    v_run := pgjobs.next_run(cron, every, timezone, v_run, v_run);
+  end loop;
+  return v_runs;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.upcoming_runs(cron text, every interval, timezone text, first timestamp with time zone, quantity integer) IS 'The next runs of a schedule. Example: select pgjobs.upcoming_runs(''@daily'', null, ''UTC'', null, 5)';
+
+CREATE TABLE pgjobs.schedule_runs (
+    schedule_id integer NOT NULL,
+    id bigint NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    task_id bigint,
+    reason text,
+    is_manual boolean DEFAULT false NOT NULL,
+    CONSTRAINT runs_have_a_task_or_a_reason CHECK ((num_nonnulls(task_id, reason) = 1))
+);
+
+COMMENT ON TABLE pgjobs.schedule_runs IS 'The last fifty runs of each schedule.';
+
+COMMENT ON COLUMN pgjobs.schedule_runs.schedule_id IS 'The schedule.';
+
+COMMENT ON COLUMN pgjobs.schedule_runs.id IS 'In order of starting.';
+
+COMMENT ON COLUMN pgjobs.schedule_runs.due_at IS 'When it was due.';
+
+COMMENT ON COLUMN pgjobs.schedule_runs.task_id IS 'Its task.';
+
+COMMENT ON COLUMN pgjobs.schedule_runs.reason IS 'Why there is none.';
+
+COMMENT ON COLUMN pgjobs.schedule_runs.is_manual IS 'Whether somebody asked for it out of turn.';
+
+CREATE VIEW pgjobs.schedule AS
+ SELECT s.id,
+    s.uuid,
+    s.full_name,
+    s.room,
+    s.name,
+    j.full_name AS job,
+    s.cron,
+    s.every,
+    s.timezone,
+    s.priority,
+    s.max_attempts,
+    s.owner,
+    s.project,
+    s.tags,
+    s.missed,
+    s.overlap,
+    s.created_at,
+    s.paused_at,
+    s.next_run_at,
+    s.last_run_at,
+        CASE
+            WHEN (s.paused_at IS NOT NULL) THEN 'paused'::text
+            WHEN (j.deleted_at IS NOT NULL) THEN 'job retired'::text
+            WHEN (j.archived_at IS NOT NULL) THEN 'job archived'::text
+            WHEN (j.paused_at IS NOT NULL) THEN 'job paused'::text
+            WHEN (s.next_run_at < (pgjobs.present() - '00:02:00'::interval)) THEN 'overdue'::text
+            ELSE 'active'::text
+        END AS state,
+    ( SELECT COALESCE(jsonb_agg(jsonb_build_object('due_at', r.due_at, 'task_id', pgjobs.task_uuid(r.task_id), 'reason', r.reason, 'is_manual', r.is_manual, 'status',
+                CASE
+                    WHEN (r.task_id IS NULL) THEN 'skipped'::text
+                    WHEN (o.status IS NOT NULL) THEN o.status
+                    WHEN (l.task_id IS NOT NULL) THEN
+                    CASE
+                        WHEN (l.started_at IS NULL) THEN 'claimed'::text
+                        ELSE 'running'::text
+                    END
+                    WHEN (i.task_id IS NOT NULL) THEN 'ignored'::text
+                    WHEN (t.id IS NOT NULL) THEN 'pending'::text
+                    ELSE 'gone'::text
+                END) ORDER BY r.id DESC), '[]'::jsonb) AS "coalesce"
+           FROM ((((( SELECT n.schedule_id,
+                    n.id,
+                    n.due_at,
+                    n.task_id,
+                    n.reason,
+                    n.is_manual
+                   FROM pgjobs.schedule_runs n
+                  WHERE (n.schedule_id = s.id)
+                  ORDER BY n.id DESC
+                 LIMIT 10) r
+             LEFT JOIN pgjobs.outcomes o ON ((o.task_id = r.task_id)))
+             LEFT JOIN pgjobs.leases l ON ((l.task_id = r.task_id)))
+             LEFT JOIN pgjobs.ignored i ON ((i.task_id = r.task_id)))
+             LEFT JOIN pgjobs.tasks t ON ((t.id = r.task_id)))) AS recent,
+    s.job_id,
+    j.uuid AS job_uuid
+   FROM (pgjobs.schedules s
+     JOIN pgjobs.jobs j ON ((j.id = s.job_id)));
+
+COMMENT ON VIEW pgjobs.schedule IS 'Every schedule, without its payload. Example: select full_name, job, cron, every, next_run_at, state from pgjobs.schedule';
+
+COMMENT ON COLUMN pgjobs.schedule.id IS 'Internal number.';
+
+COMMENT ON COLUMN pgjobs.schedule.uuid IS 'Public id.';
+
+COMMENT ON COLUMN pgjobs.schedule.full_name IS 'The address, room:name.';
+
+COMMENT ON COLUMN pgjobs.schedule.room IS 'Where its tasks are submitted from.';
+
+COMMENT ON COLUMN pgjobs.schedule.name IS 'What people call it.';
+
+COMMENT ON COLUMN pgjobs.schedule.job IS 'Address of the job it runs.';
+
+COMMENT ON COLUMN pgjobs.schedule.cron IS 'When, as five fields of cron.';
+
+COMMENT ON COLUMN pgjobs.schedule.every IS 'Or how often.';
+
+COMMENT ON COLUMN pgjobs.schedule.timezone IS 'Whose clocks cron goes by.';
+
+COMMENT ON COLUMN pgjobs.schedule.priority IS 'Of its tasks: 1 (most urgent) to 10.';
+
+COMMENT ON COLUMN pgjobs.schedule.max_attempts IS 'Of its tasks; empty: as many as the job says.';
+
+COMMENT ON COLUMN pgjobs.schedule.owner IS 'Whose work its tasks are.';
+
+COMMENT ON COLUMN pgjobs.schedule.project IS 'What its tasks belong to.';
+
+COMMENT ON COLUMN pgjobs.schedule.tags IS 'Free words to find its tasks by.';
+
+COMMENT ON COLUMN pgjobs.schedule.missed IS 'What becomes of runs that nobody was there to start: once, skip or each.';
+
+COMMENT ON COLUMN pgjobs.schedule.overlap IS 'Whether a run may begin before the last one has ended.';
+
+COMMENT ON COLUMN pgjobs.schedule.created_at IS 'When it was first registered.';
+
+COMMENT ON COLUMN pgjobs.schedule.paused_at IS 'Set while it does not run.';
+
+COMMENT ON COLUMN pgjobs.schedule.next_run_at IS 'When it runs next.';
+
+COMMENT ON COLUMN pgjobs.schedule.last_run_at IS 'When its last run was due.';
+
+COMMENT ON COLUMN pgjobs.schedule.state IS 'active; paused; overdue when nobody starts its runs; or what is with its job: job paused, job archived, job retired.';
+
+COMMENT ON COLUMN pgjobs.schedule.recent IS 'Its last ten runs, the newest first, each with its task''s status, or why there is no task.';
+
+COMMENT ON COLUMN pgjobs.schedule.job_id IS 'Number of its job.';
+
+COMMENT ON COLUMN pgjobs.schedule.job_uuid IS 'Public id of its job.';
+
+CREATE VIEW pgjobs.schedule_document AS
+ SELECT v.id,
+    v.uuid,
+    v.full_name,
+    v.room,
+    v.name,
+    v.job,
+    v.cron,
+    v.every,
+    v.timezone,
+    v.priority,
+    v.max_attempts,
+    v.owner,
+    v.project,
+    v.tags,
+    v.missed,
+    v.overlap,
+    v.created_at,
+    v.paused_at,
+    v.next_run_at,
+    v.last_run_at,
+    v.state,
+    v.recent,
+    v.job_id,
+    v.job_uuid,
+    s.payload,
+    pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5) AS upcoming
+   FROM (pgjobs.schedule v
+     JOIN pgjobs.schedules s ON ((s.id = v.id)));
+
+COMMENT ON VIEW pgjobs.schedule_document IS 'A schedule with its payload and its next five runs. Example: select payload, upcoming from pgjobs.get_schedule(''@global:nightly'')';
+
+CREATE FUNCTION pgjobs.get_schedule(schedule text) RETURNS SETOF pgjobs.schedule_document
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_id integer := (pgjobs.find_schedule(get_schedule.schedule)).id;
+begin
+  return query select d.* from pgjobs.schedule_document as d where d.id = v_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.get_schedule(schedule text) IS 'One schedule with its payload and next runs. Example: select state, payload, upcoming from pgjobs.get_schedule(''@global:nightly'')';
+
 CREATE VIEW pgjobs.task_document AS
  SELECT v.id,
     v.uuid,
@@ -3606,6 +4280,16 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) IS 'Keeps a worker alive. Example: select last_heartbeat_at from pgjobs.heartbeat_worker(''<worker id>'')';
+
+CREATE FUNCTION pgjobs.held_slots(job_id integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+begin
+  return (select count(*) from pgjobs.leases as l where l.job_id = held_slots.job_id and l.is_limited);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.held_slots(job_id integer) IS 'How many tasks of a limited job are claimed or running. Example: select pgjobs.held_slots(1)';
 
 CREATE FUNCTION pgjobs.help(pattern text DEFAULT ''::text) RETURNS TABLE(kind text, name text, arguments text, says text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3830,6 +4514,27 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.is_backlog(few integer) IS 'Whether more tasks are pending than that. Example: select pgjobs.is_backlog(20000)';
+
+CREATE FUNCTION pgjobs.is_cron_day(day date, days integer[], weekdays integer[], either_day boolean) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_last date := date_trunc('month', day) + interval '1 month - 1 day';
+  v_day integer := extract(day from day);
+  v_weekday integer := extract(dow from day);
+  v_is_day boolean := v_day = any (days)
+    or (32 = any (days) and day = v_last)
+    or (33 = any (days) and day = v_last - greatest(extract(isodow from v_last)::integer - 5, 0));
+  v_is_weekday boolean := v_weekday = any (weekdays)
+    or (v_weekday = 0 and 7 = any (weekdays))
+    or 100 + 10 * v_weekday + (v_day + 6) / 7 = any (weekdays)
+    or (day + 7 > v_last and 109 + 10 * v_weekday = any (weekdays));
+begin
+  return case when either_day then v_is_day or v_is_weekday else v_is_day and v_is_weekday end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_cron_day(day date, days integer[], weekdays integer[], either_day boolean) IS 'Whether a day is meant by cron. Example: select pgjobs.is_cron_day(''2028-02-29'', array[32], array[1, 2], false)';
 
 CREATE FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -4100,7 +4805,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.keep_what_is_shown() IS 'Puts on the disk what a reader of events has seen. Example: see pgjobs.list_events, which calls it last';
 
-CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[])
+CREATE FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean, is_choosy boolean) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[], until_at timestamp with time zone, until_id bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
@@ -4113,7 +4818,7 @@ begin
   if job_id is null then
     return;
   end if;
-  if exists (
+  if is_choosy or exists (
     select from pgjobs.lanes as a
     where a.job_id = any (lane_heads.job_ids) and (a.job_id, a.priority) <> (lane_heads.job_id, lane_heads.priority)
   ) then
@@ -4130,19 +4835,21 @@ begin
     order by r.due_at, r.task_id
     limit 1;
     perform pgjobs.note_look(v_clock);
-    floor := array[pgjobs.micros(coalesce(due_at, lane_heads.now)), coalesce(task_id, 0), pgjobs.next_look(v_clock)];
-    perform pgjobs.floor_set(lane, floor[1], floor[3], floor[2]);
+    floor := array[null, task_id, pgjobs.next_look(v_clock)];
+    perform pgjobs.floor_at(lane, due_at, task_id, lane_heads.now, floor[3]);
     if task_id is null then
       return;
     end if;
+  else
+    due_at := pgjobs.moment(floor[1]);
+    task_id := floor[2];
   end if;
-  due_at := pgjobs.moment(floor[1]);
-  task_id := floor[2];
+  until_at := 'infinity';
   return next;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) IS 'Where to take from, best lane first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
+COMMENT ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean, is_choosy boolean) IS 'Where to take from, best lane first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true, false)';
 
 CREATE FUNCTION pgjobs.last_counted_place() RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -4193,6 +4900,29 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) IS 'When a lease ends, capped. Example: select pgjobs.lease_until(''30 seconds'', pgjobs.now())';
+
+CREATE FUNCTION pgjobs.limit_job(job text, max_running integer DEFAULT NULL::integer, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(limit_job.job);
+begin
+  perform pgjobs.check_limit(limit_job.max_running);
+  update pgjobs.jobs as j set max_running = limit_job.max_running where j.id = v_job.id;
+  perform pgjobs.count_unlimited();
+  insert into pgjobs.events (at, kind, job_id, room, actor, message, fields)
+  values (
+    pgjobs.now(), 'job_limited', v_job.id, v_job.room, limit_job.actor, pgjobs.redact_line(limit_job.reason),
+    jsonb_build_object('max_running', limit_job.max_running)
+  );
+  perform pgjobs.wake(v_job.id, 100);
+  return query select v.* from pgjobs.job as v where v.id = v_job.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.limit_job(job text, max_running integer, actor text, reason text) IS 'Limits how many tasks of a job run at once. Example: select * from pgjobs.limit_job(''@global:modifiers:Rotate'', 3)';
 
 CREATE FUNCTION pgjobs.list_attempts(task_id bigint) RETURNS TABLE(attempt smallint, status text, worker_id uuid, holder text, claimed_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, error text, error_kind text, reason text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -4534,6 +5264,30 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) IS 'Providers visible from a room. Example: select full_name, content_type from pgjobs.list_providers(''lab-7'')';
 
+CREATE FUNCTION pgjobs.list_schedules(room text DEFAULT NULL::text, job text DEFAULT NULL::text, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.schedule
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_job integer := case when list_schedules.job is not null then (pgjobs.find_job(list_schedules.job)).id end;
+begin
+  perform pgjobs.check_page(list_schedules.page_size, list_schedules.page_offset);
+  if list_schedules.room is not null then
+    perform pgjobs.check_room(list_schedules.room);
+  end if;
+  return query
+  select v.*
+  from pgjobs.schedule as v
+  where (list_schedules.room is null or v.room = list_schedules.room)
+    and (v_job is null or v.job_id = v_job)
+  order by v.next_run_at, v.full_name, v.id
+  limit list_schedules.page_size offset list_schedules.page_offset;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) IS 'Schedules, those due next first. Example: select full_name, next_run_at, state from pgjobs.list_schedules()';
+
 CREATE FUNCTION pgjobs.list_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, before bigint DEFAULT NULL::bigint, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4753,6 +5507,14 @@ begin
       ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
       ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
     ) as m (measure, quantity)
+    union all
+    select s.job_id, m.measure, null, m.quantity, 0
+    from (
+      select c.job_id, count(*) as quantity, count(*) filter (where c.next_run_at < v_now - interval '2 minutes') as overdue
+      from pgjobs.schedules as c
+      group by c.job_id
+    ) as s
+    cross join lateral (values ('schedules', s.quantity), ('overdue_schedules', s.overdue)) as m (measure, quantity)
     union all
     select
       r.job_id, r.measure,
@@ -5196,11 +5958,70 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) IS 'Numbers of a room''s newest tasks. Example: select * from pgjobs.newest_tasks(''lab-7'', array[1], 1000, 50)';
 
+CREATE FUNCTION pgjobs.next_cron_run(cron text, timezone text, after timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  v_cron record := pgjobs.read_cron(cron);
+  v_at timestamptz := date_trunc('minute', after) + interval '1 minute';
+  v_local timestamp := v_at at time zone timezone;
+  v_last timestamp := v_local + interval '50 years';
+  v_since timestamp := after at time zone timezone;
+  v_set timestamptz;
+  v_jump timestamp;
+begin
+  while v_local < v_last loop
+    if extract(month from v_local) <> all (v_cron.months) then
+      v_jump := date_trunc('month', v_local) + interval '1 month';
+    elsif not pgjobs.is_cron_day(v_local::date, v_cron.days, v_cron.weekdays, v_cron.either_day) then
+      v_jump := date_trunc('day', v_local) + interval '1 day';
+    elsif not v_cron.follows_clocks then
+      select min(pgjobs.first_shown(t.local, timezone)) into v_set
+      from unnest(v_cron.hours) as h (hour)
+      cross join unnest(v_cron.minutes) as m (minute)
+      cross join lateral (select date_trunc('day', v_local) + make_interval(hours => h.hour, mins => m.minute)) as t (local)
+      where t.local > v_since and pgjobs.first_shown(t.local, timezone) > after;
+      if v_set is not null then
+        return v_set;
+      end if;
+      v_jump := date_trunc('day', v_local) + interval '1 day';
+    elsif extract(hour from v_local) <> all (v_cron.hours) then
+      v_jump := date_trunc('hour', v_local) + interval '1 hour';
+    elsif extract(minute from v_local) <> all (v_cron.minutes) then
+      v_jump := null;
+    else
+      return v_at;
+    end if;
+    v_at := greatest(v_at + interval '1 minute', pgjobs.first_shown(v_jump, timezone));
+    v_local := v_at at time zone timezone;
+  end loop;
+  return null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.next_cron_run(cron text, timezone text, after timestamp with time zone) IS 'The next time a cron expression names. Example: select pgjobs.next_cron_run(''0 9 * * MON-FRI'', ''Europe/Berlin'', now())';
+
 CREATE FUNCTION pgjobs.next_look(clock bigint) RETURNS bigint
     LANGUAGE sql STABLE
     RETURN (clock + GREATEST((1000)::bigint, LEAST((20 * pgjobs.look_cost(clock)), (10000)::bigint)));
 
 COMMENT ON FUNCTION pgjobs.next_look(clock bigint) IS 'When lanes are looked at again from the bottom. Example: select pgjobs.next_look(pgjobs.clock_ms())';
+
+CREATE FUNCTION pgjobs.next_run(cron text, every interval, timezone text, due timestamp with time zone, after timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return case
+    when cron is not null then pgjobs.next_cron_run(cron, timezone, after)
+    else coalesce(
+      due + every * (floor(extract(epoch from after - due) / extract(epoch from every)) + 1)::double precision,
+      after + every
+    )
+  end;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.next_run(cron text, every interval, timezone text, due timestamp with time zone, after timestamp with time zone) IS 'The next run of a schedule. Example: select pgjobs.next_run(null, ''10 minutes'', ''UTC'', null, now())';
 
 CREATE FUNCTION pgjobs.note_look(since bigint) RETURNS text
     LANGUAGE sql
@@ -5222,6 +6043,22 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.note_retries() IS 'Trigger: notes retries for the rollups. Example: fires on insert into pgjobs.scheduled';
+
+CREATE FUNCTION pgjobs.note_run(schedule_id integer, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into pgjobs.schedule_runs (schedule_id, due_at, task_id, reason, is_manual)
+  values (note_run.schedule_id, note_run.due_at, note_run.task_id, left(note_run.reason, 500), note_run.is_manual);
+  delete from pgjobs.schedule_runs as r
+  where r.schedule_id = note_run.schedule_id
+    and r.id <= (
+      select o.id from pgjobs.schedule_runs as o where o.schedule_id = note_run.schedule_id order by o.id desc offset 50 limit 1
+    );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.note_run(schedule_id integer, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) IS 'Notes a run of a schedule. Example: see pgjobs.fire_schedules, which calls it';
 
 CREATE FUNCTION pgjobs.open_cleanups(job_id integer) RETURNS TABLE(task_id bigint, status text, next_attempt_at timestamp with time zone, since timestamp with time zone)
     LANGUAGE sql STABLE
@@ -5425,6 +6262,42 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) IS 'Makes claims pass a job by. Example: select * from pgjobs.pause_job(''@global:modifiers:Rotate'')';
 
+CREATE FUNCTION pgjobs.pause_schedule(schedule text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.schedule
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(pause_schedule.schedule);
+begin
+  update pgjobs.schedules as s
+  set paused_at = coalesce(s.paused_at, pgjobs.now()), next_run_at = null
+  where s.id = v_schedule.id;
+  perform pgjobs.record_schedule(v_schedule, 'schedule_paused', pause_schedule.actor, pause_schedule.reason);
+  return query select v.* from pgjobs.schedule as v where v.id = v_schedule.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.pause_schedule(schedule text, actor text, reason text) IS 'Keeps a schedule from running. Example: select * from pgjobs.pause_schedule(''@global:nightly'')';
+
+CREATE FUNCTION pgjobs.preview_schedule(cron text DEFAULT NULL::text, every interval DEFAULT NULL::interval, timezone text DEFAULT 'UTC'::text, quantity integer DEFAULT 5) RETURNS TABLE(run_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  perform pgjobs.check_schedule('preview', preview_schedule.cron, preview_schedule.every, preview_schedule.timezone, 'once');
+  if preview_schedule.quantity is null or preview_schedule.quantity not between 1 and 100 then
+    perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 100', format('Got %s.', preview_schedule.quantity));
+  end if;
+  return query
+  select u.run_at
+  from unnest(pgjobs.upcoming_runs(
+    preview_schedule.cron, preview_schedule.every, preview_schedule.timezone, null, preview_schedule.quantity
+  )) as u (run_at);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) IS 'When a schedule would run. Example: select run_at at time zone ''Europe/Berlin'' from pgjobs.preview_schedule(''0 9 * * MON-FRI'', timezone => ''Europe/Berlin'')';
+
 CREATE FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer DEFAULT 500) RETURNS integer
     LANGUAGE plpgsql
     AS $$
@@ -5442,9 +6315,8 @@ begin
   order by s.run_at, s.task_id
   limit 1;
   if v_floor is null or (v_head.run_at <= promote_due.now and v_head.task_id <> v_floor[2]) then
-    perform pgjobs.floor_set(
-      'scheduled', pgjobs.micros(least(v_head.run_at, promote_due.now)), coalesce(v_floor[3], v_clock + 1000),
-      case when v_head.run_at <= promote_due.now then v_head.task_id else 0 end
+    perform pgjobs.floor_at(
+      'scheduled', v_head.run_at, v_head.task_id, promote_due.now, coalesce(v_floor[3], v_clock + 1000)
     );
   end if;
   if v_head.run_at is null or v_head.run_at > promote_due.now then
@@ -5728,12 +6600,13 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) IS 'Places in line of a page of tasks. Example: select * from pgjobs.queue_positions(array[41, 42])';
 
-CREATE FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[])
+CREATE FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) RETURNS TABLE(job_id integer, priority smallint, due_at timestamp with time zone, task_id bigint, lane text, floor bigint[], until_at timestamp with time zone, until_id bigint)
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
 declare
   v_expires bigint := pgjobs.next_look(ranked_heads.clock);
+  v_aging interval := (select s.aging from pgjobs.settings as s);
 begin
   return query
   with looked as materialized (
@@ -5742,9 +6615,9 @@ begin
       array[pgjobs.micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires)] as floor,
       case
         when l.floor is null
-          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, ranked_heads.now)), v_expires, coalesce(h.task_id, 0))
+          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, v_expires)
         when h.task_id <> l.floor[2]
-          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
+          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, l.floor[3])
       end
     from (
       select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, ranked_heads.trusted) as floor
@@ -5756,18 +6629,31 @@ begin
       offset 0
     ) as l
     left join lateral (
+      -- The head of last time is mostly still there, and one row is found a good deal
+      -- sooner than the first of many: an index is read by the page.
       select r.due_at, r.task_id
       from pgjobs.ready as r
       where r.job_id = l.job_id and r.priority = l.priority
-        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
-      order by r.due_at, r.task_id
+        and r.due_at = pgjobs.moment(l.floor[1]) and r.task_id = l.floor[2]
+      union all
+      (
+        select r.due_at, r.task_id
+        from pgjobs.ready as r
+        where r.job_id = l.job_id and r.priority = l.priority
+          and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
+        order by r.due_at, r.task_id
+        limit 1
+      )
       limit 1
     ) as h on true
   )
-  select k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor
-  from looked as k
-  where k.due_at is not null
-  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
+  select
+    k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor,
+    coalesce(lead(k.rank) over ranks - k.priority * v_aging, 'infinity'),
+    case when k.priority = lead(k.priority) over ranks then lead(k.task_id) over ranks else 9223372036854775807 end
+  from (select l.*, l.due_at + l.priority * v_aging as rank from looked as l where l.due_at is not null) as k
+  window ranks as (order by k.rank, k.priority, k.task_id)
+  order by k.rank, k.priority, k.task_id;
 end
 $$;
 
@@ -5810,6 +6696,41 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) IS 'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
+
+CREATE FUNCTION pgjobs.read_cron(cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT follows_clocks boolean, OUT either_day boolean) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_words text := upper(btrim(regexp_replace(cron, '\s+', ' ', 'g')));
+  v_fields text[] := string_to_array(case v_words
+    when '@HOURLY' then '0 * * * *'
+    when '@DAILY' then '0 0 * * *'
+    when '@MIDNIGHT' then '0 0 * * *'
+    when '@WEEKLY' then '0 0 * * 0'
+    when '@MONTHLY' then '0 0 1 * *'
+    when '@YEARLY' then '0 0 1 1 *'
+    when '@ANNUALLY' then '0 0 1 1 *'
+    else v_words
+  end, ' ');
+begin
+  if cardinality(v_fields) = 5 then
+    minutes := pgjobs.cron_field(v_fields[1], 0, 59);
+    hours := pgjobs.cron_field(v_fields[2], 0, 23);
+    days := pgjobs.cron_field(v_fields[3], 1, 31);
+    months := pgjobs.cron_field(v_fields[4], 1, 12, '{JAN,FEB,MAR,APR,MAY,JUN,JUL,AUG,SEP,OCT,NOV,DEC}');
+    weekdays := pgjobs.cron_field(v_fields[5], 0, 7, '{SUN,MON,TUE,WED,THU,FRI,SAT}');
+  end if;
+  if num_nulls(minutes, hours, days, months, weekdays) > 0 then
+    perform pgjobs.refuse('validation-error', format('%L is no cron expression', left(cron, 200)),
+      'It has five fields: minute, hour, day of the month, month, day of the week.',
+      'For instance */15 9-17 * * MON-FRI, or @daily.');
+  end if;
+  follows_clocks := v_fields[1] like '*%' or v_fields[2] like '*%';
+  either_day := not (v_fields[3] like '*%' or v_fields[5] like '*%');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.read_cron(cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT follows_clocks boolean, OUT either_day boolean) IS 'What a cron expression says. Example: select * from pgjobs.read_cron(''*/15 9-17 * * MON-FRI'')';
 
 CREATE FUNCTION pgjobs.reconcile_cleanups(batch integer DEFAULT 200, after interval DEFAULT NULL::interval, of_job text DEFAULT NULL::text) RETURNS TABLE(created integer)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -5907,6 +6828,21 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamp with time zone) IS 'Records what an operator did. Example: see pgjobs.retry_tasks, which calls it';
+
+CREATE FUNCTION pgjobs.record_schedule(schedule pgjobs.schedules, kind text, actor text, message text, task_id bigint DEFAULT NULL::bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into pgjobs.events (at, kind, task_id, job_id, room, actor, message, fields)
+  values (
+    pgjobs.now(), record_schedule.kind, record_schedule.task_id, schedule.job_id, schedule.room, record_schedule.actor,
+    pgjobs.redact_line(record_schedule.message),
+    jsonb_build_object('schedule', schedule.full_name, 'schedule_id', schedule.uuid)
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.record_schedule(schedule pgjobs.schedules, kind text, actor text, message text, task_id bigint) IS 'Records what happened to a schedule. Example: see pgjobs.pause_schedule, which calls it';
 
 CREATE FUNCTION pgjobs.redact(message text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -6046,7 +6982,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.refuse_strangers() IS 'Trigger: refuses statements that no verb makes. Example: delete from pgjobs.tasks';
 
-CREATE FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, worker_id uuid DEFAULT NULL::uuid, create_worker boolean DEFAULT false, max_attempts integer DEFAULT NULL::integer, backoff_base interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, jitter_share real DEFAULT NULL::real, jitter_cap interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, events text DEFAULT NULL::text, retain_completed interval DEFAULT NULL::interval, retain_failed interval DEFAULT NULL::interval, replace_schema boolean DEFAULT false, keep boolean DEFAULT NULL::boolean, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(job_id integer, registered text, linked_worker_id uuid)
+CREATE FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, worker_id uuid DEFAULT NULL::uuid, create_worker boolean DEFAULT false, max_attempts integer DEFAULT NULL::integer, backoff_base interval DEFAULT NULL::interval, backoff_cap interval DEFAULT NULL::interval, jitter_share real DEFAULT NULL::real, jitter_cap interval DEFAULT NULL::interval, max_age interval DEFAULT NULL::interval, max_running integer DEFAULT NULL::integer, events text DEFAULT NULL::text, retain_completed interval DEFAULT NULL::interval, retain_failed interval DEFAULT NULL::interval, replace_schema boolean DEFAULT false, keep boolean DEFAULT NULL::boolean, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(job_id integer, registered text, linked_worker_id uuid)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
@@ -6058,7 +6994,7 @@ declare
 begin
   perform pgjobs.check_registration(
     register_job.room, register_job.category, register_job.name, register_job.schema, register_job.max_attempts,
-    register_job.events, register_job.actor, register_job.is_superuser
+    register_job.max_running, register_job.events, register_job.actor, register_job.is_superuser
   );
   linked_worker_id := register_job.worker_id;
   if linked_worker_id is not null and not exists (
@@ -6091,12 +7027,17 @@ begin
     jitter_share = coalesce(register_job.jitter_share, j.jitter_share),
     jitter_cap = coalesce(register_job.jitter_cap, j.jitter_cap),
     max_age = coalesce(register_job.max_age, j.max_age),
+    max_running = coalesce(register_job.max_running, j.max_running),
     events = coalesce(register_job.events, j.events),
     retain_completed = coalesce(register_job.retain_completed, j.retain_completed),
     retain_failed = coalesce(register_job.retain_failed, j.retain_failed),
     keep = coalesce(register_job.keep, j.keep),
     deleted_at = null
   where j.id = v_job.id;
+  if register_job.max_running <> coalesce(v_job.max_running, 0) then
+    perform pgjobs.count_unlimited();
+    perform pgjobs.wake(v_job.id, 100);
+  end if;
   if register_job.create_worker and linked_worker_id is null then
     linked_worker_id := (select w.id from pgjobs.register_worker(actor => register_job.actor) as w);
   end if;
@@ -6109,7 +7050,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) IS 'Registers a job. Example: select * from pgjobs.register_job(''@global'', ''modifiers'', ''Rotate'', max_attempts => 3)';
+COMMENT ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, max_running integer, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) IS 'Registers a job. Example: select * from pgjobs.register_job(''@global'', ''modifiers'', ''Rotate'', max_attempts => 3)';
 
 CREATE FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb DEFAULT '{}'::jsonb, content_type text DEFAULT 'application/json'::text, worker_id uuid DEFAULT NULL::uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false) RETURNS TABLE(provider_id uuid, registered text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6158,6 +7099,82 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) IS 'Registers a provider. Example: select * from pgjobs.register_provider(''@global'', ''filesystem'', ''local'')';
+
+CREATE FUNCTION pgjobs.register_schedule(name text, job text, cron text DEFAULT NULL::text, every interval DEFAULT NULL::interval, timezone text DEFAULT 'UTC'::text, payload jsonb DEFAULT '{}'::jsonb, room text DEFAULT NULL::text, priority integer DEFAULT 5, max_attempts integer DEFAULT NULL::integer, missed text DEFAULT 'once'::text, overlap boolean DEFAULT true, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[], actor text DEFAULT NULL::text) RETURNS TABLE(schedule_id integer, registered text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := pgjobs.now();
+  v_job pgjobs.jobs := pgjobs.find_job(register_schedule.job);
+  v_room text := coalesce(register_schedule.room, v_job.room);
+  v_schedule pgjobs.schedules;
+  v_is_new boolean;
+begin
+  perform pgjobs.check_schedule(
+    register_schedule.name, register_schedule.cron, register_schedule.every, register_schedule.timezone, register_schedule.missed
+  );
+  perform pgjobs.check_submission(
+    v_job, array[register_schedule.payload], v_room, register_schedule.priority, null, register_schedule.max_attempts, null,
+    false, false
+  );
+  -- The update locks the row, so that two first registrations see one another.
+  insert into pgjobs.schedules as s (
+    room, name, job_id, cron, every, timezone, payload, priority, max_attempts, owner, project, tags, missed, overlap,
+    created_at, next_run_at
+  )
+  values (
+    v_room, register_schedule.name, v_job.id, register_schedule.cron, register_schedule.every, register_schedule.timezone,
+    register_schedule.payload, register_schedule.priority, register_schedule.max_attempts, register_schedule.owner,
+    register_schedule.project, register_schedule.tags, register_schedule.missed, register_schedule.overlap, v_now,
+    pgjobs.next_run(register_schedule.cron, register_schedule.every, register_schedule.timezone, null, v_now)
+  )
+  on conflict (room, name) do update set name = s.name
+  returning s.id, s.xmax = 0 into schedule_id, v_is_new;
+  select s.* into v_schedule from pgjobs.schedules as s where s.id = register_schedule.schedule_id;
+  update pgjobs.schedules as s
+  set
+    job_id = v_job.id,
+    cron = register_schedule.cron,
+    every = register_schedule.every,
+    timezone = register_schedule.timezone,
+    payload = register_schedule.payload,
+    priority = register_schedule.priority,
+    max_attempts = register_schedule.max_attempts,
+    owner = register_schedule.owner,
+    project = register_schedule.project,
+    tags = register_schedule.tags,
+    missed = register_schedule.missed,
+    overlap = register_schedule.overlap,
+    next_run_at = case
+      when s.paused_at is not null then null
+      when (s.cron, s.every, s.timezone)
+        is not distinct from (register_schedule.cron, register_schedule.every, register_schedule.timezone) then s.next_run_at
+      else pgjobs.next_run(register_schedule.cron, register_schedule.every, register_schedule.timezone, null, v_now)
+    end
+  where s.id = v_schedule.id
+    and (
+      s.job_id, s.cron, s.every, s.timezone, s.payload, s.priority::integer, s.max_attempts::integer, s.owner, s.project, s.tags,
+      s.missed, s.overlap
+    ) is distinct from (
+      v_job.id, register_schedule.cron, register_schedule.every, register_schedule.timezone, register_schedule.payload,
+      register_schedule.priority, register_schedule.max_attempts, register_schedule.owner, register_schedule.project,
+      register_schedule.tags, register_schedule.missed, register_schedule.overlap
+    );
+  registered := case when v_is_new then 'created' when found then 'changed' else 'unchanged' end;
+  if registered <> 'unchanged' then
+    perform pgjobs.record_schedule(
+      v_schedule, case registered when 'created' then 'schedule_registered' else 'schedule_changed' end,
+      register_schedule.actor, null
+    );
+    perform pg_notify('pgjobs.schedules', '');
+  end if;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.register_schedule(name text, job text, cron text, every interval, timezone text, payload jsonb, room text, priority integer, max_attempts integer, missed text, overlap boolean, owner text, project text, tags text[], actor text) IS 'Has a job run by itself. Example: select * from pgjobs.register_schedule(''nightly'', ''@global:modifiers:Rotate'', cron => ''30 2 * * *'', timezone => ''Europe/Berlin'')';
 
 CREATE FUNCTION pgjobs.register_worker(name text DEFAULT NULL::text, jobs text[] DEFAULT NULL::text[], actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6417,6 +7434,24 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) IS 'Lets claims take from a paused job again. Example: select * from pgjobs.resume_job(''@global:modifiers:Rotate'')';
 
+CREATE FUNCTION pgjobs.resume_schedule(schedule text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.schedule
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(resume_schedule.schedule);
+begin
+  update pgjobs.schedules as s
+  set paused_at = null, next_run_at = pgjobs.next_run(s.cron, s.every, s.timezone, null, pgjobs.now())
+  where s.id = v_schedule.id and s.paused_at is not null;
+  perform pgjobs.record_schedule(v_schedule, 'schedule_resumed', resume_schedule.actor, resume_schedule.reason);
+  perform pg_notify('pgjobs.schedules', '');
+  return query select v.* from pgjobs.schedule as v where v.id = v_schedule.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.resume_schedule(schedule text, actor text, reason text) IS 'Lets a paused schedule run again. Example: select * from pgjobs.resume_schedule(''@global:nightly'')';
+
 CREATE FUNCTION pgjobs.retire_job(job text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.job
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -6463,6 +7498,7 @@ begin
     and j.deleted_at is null
     and (not j.keep or even_kept)
     and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
+    and (even_kept or not exists (select from pgjobs.schedules as s where s.job_id = j.id))
     -- Subqueries, not `not exists`: as a join it would read the whole backlog.
     and (select true from pgjobs.ready as r where r.job_id = j.id limit 1) is null
     and (select true from pgjobs.scheduled as s where s.job_id = j.id limit 1) is null;
@@ -6488,6 +7524,23 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) IS 'Takes a provider away. Example: select full_name from pgjobs.retire_provider(''@global:filesystem:local'')';
+
+CREATE FUNCTION pgjobs.retire_schedule(schedule text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS TABLE(schedule_id integer, full_name text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(retire_schedule.schedule);
+begin
+  delete from pgjobs.schedules as s where s.id = v_schedule.id;
+  perform pgjobs.record_schedule(v_schedule, 'schedule_retired', retire_schedule.actor, retire_schedule.reason);
+  schedule_id := v_schedule.id;
+  full_name := v_schedule.full_name;
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.retire_schedule(schedule text, actor text, reason text) IS 'Removes a schedule. Example: select * from pgjobs.retire_schedule(''@global:nightly'')';
 
 CREATE FUNCTION pgjobs.retire_worker(worker_id uuid, actor text DEFAULT NULL::text, is_superuser boolean DEFAULT false, silent_for interval DEFAULT NULL::interval) RETURNS TABLE(failed integer, retried integer, retired_jobs integer)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6684,6 +7737,23 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) IS 'Rooms that submitted tasks of a job, null when there are too many. Example: select pgjobs.rooms_using(1, 50)';
+
+CREATE FUNCTION pgjobs.run_schedule(schedule text, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS TABLE(task_id bigint, task_uuid uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(run_schedule.schedule);
+begin
+  task_id := pgjobs.submit_run(v_schedule);
+  task_uuid := pgjobs.task_uuid(task_id);
+  perform pgjobs.note_run(v_schedule.id, pgjobs.now(), task_id, null, true);
+  perform pgjobs.record_schedule(v_schedule, 'schedule_run', run_schedule.actor, run_schedule.reason, task_id);
+  return next;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.run_schedule(schedule text, actor text, reason text) IS 'Runs a schedule now, out of turn. Example: select task_id from pgjobs.run_schedule(''@global:nightly'')';
 
 CREATE FUNCTION pgjobs.running() RETURNS TABLE(task_id bigint, job text, room text, status text, phase text, attempt smallint, max_attempts smallint, worker text, held_for interval, claimed_at timestamp with time zone, started_at timestamp with time zone, until timestamp with time zone, progress jsonb, cancel_requested_at timestamp with time zone, worker_id uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -7166,6 +8236,26 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.status_at_rest(task_id bigint) IS 'A task''s status while nobody works on it. Example: select pgjobs.status_at_rest(42)';
 
+CREATE FUNCTION pgjobs.status_of(task_id bigint) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return coalesce(
+    (select o.status from pgjobs.outcomes as o where o.task_id = status_of.task_id),
+    (
+      select case when l.started_at is null then 'claimed' else 'running' end
+      from pgjobs.leases as l
+      where l.task_id = status_of.task_id
+    ),
+    (select 'ignored' from pgjobs.ignored as i where i.task_id = status_of.task_id),
+    (select 'pending' from pgjobs.tasks as t where t.id = status_of.task_id),
+    'gone'
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.status_of(task_id bigint) IS 'A task''s status. Example: select pgjobs.status_of(42)';
+
 CREATE FUNCTION pgjobs.storage() RETURNS TABLE(relation text, live bigint, dead bigint, dead_share double precision, table_bytes bigint, index_bytes bigint, total_bytes bigint, hot_share double precision, last_vacuum_at timestamp with time zone, last_analyze_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -7331,6 +8421,25 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) IS 'Submits a task and shows it as HTTP does. Example: select uuid from pgjobs.submit_and_show(''@global:modifiers:Rotate'', ''lab-7'')';
 
+CREATE FUNCTION pgjobs.submit_run(schedule pgjobs.schedules, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+begin
+  return (
+    select s.task_id
+    from pgjobs.submit_tasks(
+      job => schedule.job_id::text, payloads => array[schedule.payload], room => schedule.room, priority => schedule.priority,
+      available_at => submit_run.available_at, max_attempts => schedule.max_attempts,
+      idempotency_keys => case when submit_run.key is not null then array[submit_run.key] end,
+      submitter => 'schedule ' || schedule.full_name, owner => schedule.owner, project => schedule.project,
+      tags => schedule.tags
+    ) as s
+  );
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.submit_run(schedule pgjobs.schedules, available_at timestamp with time zone, key text) IS 'Submits the task of a run. Example: see pgjobs.run_schedule, which calls it';
+
 CREATE FUNCTION pgjobs.submit_task(job text, payload jsonb DEFAULT '{}'::jsonb, room text DEFAULT NULL::text, priority integer DEFAULT 5, available_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, max_attempts integer DEFAULT NULL::integer, idempotency_key text DEFAULT NULL::text, submitter text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, tags text[] DEFAULT NULL::text[], trace_context text DEFAULT NULL::text) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -7371,7 +8480,7 @@ declare
   v_room text := coalesce(submit_tasks.room, v_job.room);
   v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
-  v_is_due boolean := coalesce(v_run_at <= v_now, true);
+  v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);
   v_ids bigint[];
   v_new boolean[];
   v_entered bigint[];
@@ -7408,6 +8517,9 @@ begin
     from unnest(v_entered) as n (id);
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
   else
+    if not isfinite(v_run_at) then
+      perform pgjobs.refuse('validation-error', 'available_at must be a time', format('Got %s.', v_run_at));
+    end if;
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
     select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);
     -- An idle worker sleeps until what was due next when it looked.
@@ -7428,7 +8540,7 @@ CREATE FUNCTION pgjobs.sweep(step text DEFAULT NULL::text, batch integer DEFAULT
     AS $$
 declare
   v_now timestamptz := pgjobs.now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'schedules', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -7444,6 +8556,7 @@ begin
         when 'leases' then pgjobs.sweep_leases(v_now, batch)
         when 'workers' then pgjobs.sweep_workers(v_now, batch, sweep.worker_timeout)
         when 'internal' then pgjobs.sweep_internal(v_now, batch, sweep.internal_timeout)
+        when 'schedules' then (select f.fired + f.skipped from pgjobs.fire_schedules(least(batch, 10000)) as f)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
         -- One batch size for all steps: to count costs a hundredth of a lease.
@@ -7557,6 +8670,7 @@ CREATE FUNCTION pgjobs.sweep_leases(now timestamp with time zone, batch integer)
 declare
   v_held tid[];
 begin
+  perform pgjobs.count_unlimited();
   v_held := array(
     select l.ctid
     from pgjobs.leases as l
@@ -7917,7 +9031,7 @@ declare
 begin
   return query
   select
-    case when length(j.full_name) > 28 then left(j.full_name, 9) || '…' || right(j.full_name, 18) else j.full_name end,
+    case when length(j.full_name) > 27 then left(j.full_name, 9) || '…' || right(j.full_name, 17) else j.full_name end,
     case
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'
@@ -8107,6 +9221,43 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.troubles_of_partitions() IS 'Partitions that are missing. Example: select * from pgjobs.troubles_of_partitions()';
+
+CREATE FUNCTION pgjobs.troubles_of_schedules(now timestamp with time zone) RETURNS TABLE(severity text, subject text, message text, advice text)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    AS $_$
+begin
+  return query
+  select
+    'error', 'schedule ' || s.full_name, format('It is due for %s and nobody starts it', pgjobs.ago(s.next_run_at, now)),
+    'select * from pgjobs.fire_schedules()'
+  from pgjobs.schedule as s
+  where s.next_run_at < now - interval '2 minutes'
+  union all
+  select
+    'warning', 'schedule ' || s.full_name, format('It runs for nothing: %s is %s', s.job, replace(s.state, 'job ', '')),
+    format(
+      case s.state when 'job archived' then 'select * from pgjobs.unarchive_job(%L)' else 'select * from pgjobs.pause_schedule(%2$L)' end,
+      s.job, s.full_name
+    )
+  from pgjobs.schedule as s
+  where s.state in ('job archived', 'job retired')
+  union all
+  select
+    'warning', 'schedule ' || s.full_name, 'Its last three runs failed', format('select * from pgjobs.errors where job = %L', s.job)
+  from pgjobs.schedule as s
+  where s.paused_at is null
+    and 3 = (
+      select count(*)
+      from (select n.task_id from pgjobs.schedule_runs as n where n.schedule_id = s.id order by n.id desc limit 3) as r
+      join pgjobs.outcomes as o on o.task_id = r.task_id
+      where o.status = 'failed'
+    );
+end
+$_$;
+
+COMMENT ON FUNCTION pgjobs.troubles_of_schedules(now timestamp with time zone) IS 'What is wrong with schedules. Example: select * from pgjobs.troubles_of_schedules(pgjobs.now())';
 
 CREATE FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) RETURNS TABLE(severity text, subject text, message text, advice text)
     LANGUAGE plpgsql STABLE
@@ -8480,6 +9631,16 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) IS 'Notifies idle workers that serve a job. Example: select pgjobs.wake(1, 10)';
 
+CREATE FUNCTION pgjobs.wake_for_slots() RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+  perform pgjobs.wake(j.id, 10) from pgjobs.jobs as j where j.max_running is not null;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.wake_for_slots() IS 'Wakes whoever waits for a slot of a limited job. Example: select pgjobs.wake_for_slots()';
+
 CREATE FUNCTION pgjobs.watch_events() RETURNS TABLE(cursor text)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -8695,6 +9856,7 @@ declare
   v_is_alive boolean;
   v_has_holders boolean := task.job_id = any (pgjobs.jobs_with_holders(now));
   v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
+  v_held bigint := pgjobs.held_slots(task.job_id);
   v_quoted text := quote_literal(task.job);
 begin
   select j.* into v_job from pgjobs.jobs as j where j.id = task.job_id;
@@ -8728,6 +9890,13 @@ begin
         else format('Job %s was paused %s ago.', task.job, pgjobs.ago(v_job.paused_at, now))
       end,
       format('select * from pgjobs.resume_job(%s)', v_quoted)),
+    ('limit', v_job.max_running is null or v_held < v_job.max_running,
+      case
+        when v_job.max_running is null then 'Its job has no limit.'
+        else format('%s of at most %s of its job %s claimed or running.', v_held, v_job.max_running,
+          case when v_held = 1 then 'is' else 'are' end)
+      end,
+      format('select * from pgjobs.limit_job(%s, %s)', v_quoted, v_job.max_running * 2)),
     ('workers', v_workers > 0 or v_has_holders,
       case
         when v_workers > 0 then format('%s registered for its job.',
@@ -9314,7 +10483,7 @@ COMMENT ON COLUMN pgjobs.metrics.queue IS 'The category of the job.';
 
 COMMENT ON COLUMN pgjobs.metrics.job_type IS 'The name of the job.';
 
-COMMENT ON COLUMN pgjobs.metrics.measure IS 'queued, backlog, processing, stale_processing; since the beginning completed, failed, cancelled, retried, duration, latency.';
+COMMENT ON COLUMN pgjobs.metrics.measure IS 'queued, backlog, processing, stale_processing, schedules, overdue_schedules; since the beginning completed, failed, cancelled, retried, duration, latency.';
 
 COMMENT ON COLUMN pgjobs.metrics.up_to IS 'Of a duration or latency: upper bound of the bucket, in seconds.';
 
@@ -9583,7 +10752,7 @@ CREATE VIEW pgjobs.problems AS
     problem,
     status,
     title
-   FROM ( VALUES ('PJ001'::text,'job-not-found'::text,404,'No such job, or not visible from there'::text), ('PJ002'::text,'task-not-found'::text,404,'No such task'::text), ('PJ003'::text,'worker-not-found'::text,404,'No such worker'::text), ('PJ004'::text,'provider-not-found'::text,404,'No such provider, or not visible from there'::text), ('PJ005'::text,'schema-conflict'::text,409,'The job is registered with another schema'::text), ('PJ006'::text,'invalid-task-transition'::text,409,'The task''s current status does not allow this step'::text), ('PJ007'::text,'lease-lost'::text,409,'The lease lapsed or passed to another worker'::text), ('PJ008'::text,'no-workers-available'::text,409,'Nobody serves the job'::text), ('PJ009'::text,'invalid-category'::text,400,'The category is not allowed here'::text), ('PJ010'::text,'invalid-room-id'::text,400,'Malformed room'::text), ('PJ011'::text,'forbidden'::text,403,'The acting user may not do this'::text), ('PJ012'::text,'payload-too-large'::text,413,'A payload or result exceeds the size limit'::text), ('PJ013'::text,'payload-invalid'::text,422,'A payload does not fit'::text), ('PJ014'::text,'validation-error'::text,422,'An argument is missing, malformed or out of range'::text), ('PJ015'::text,'internal-job-not-configured'::text,503,'No executor for @internal jobs'::text), ('PJ016'::text,'provider-timeout'::text,504,'The provider did not answer in time'::text), ('PJ017'::text,'unauthorized'::text,401,'No valid credentials were presented'::text), ('PJ018'::text,'room-locked'::text,423,'The host application has locked the room'::text), ('PJ019'::text,'job-unavailable'::text,409,'The job is archived, or its work forbids the step'::text), ('PJ020'::text,'direct-change'::text,409,'Rows are changed by verbs only'::text)) p(sqlstate, problem, status, title);
+   FROM ( VALUES ('PJ001'::text,'job-not-found'::text,404,'No such job, or not visible from there'::text), ('PJ002'::text,'task-not-found'::text,404,'No such task'::text), ('PJ003'::text,'worker-not-found'::text,404,'No such worker'::text), ('PJ004'::text,'provider-not-found'::text,404,'No such provider, or not visible from there'::text), ('PJ005'::text,'schema-conflict'::text,409,'The job is registered with another schema'::text), ('PJ006'::text,'invalid-task-transition'::text,409,'The task''s current status does not allow this step'::text), ('PJ007'::text,'lease-lost'::text,409,'The lease lapsed or passed to another worker'::text), ('PJ008'::text,'no-workers-available'::text,409,'Nobody serves the job'::text), ('PJ009'::text,'invalid-category'::text,400,'The category is not allowed here'::text), ('PJ010'::text,'invalid-room-id'::text,400,'Malformed room'::text), ('PJ011'::text,'forbidden'::text,403,'The acting user may not do this'::text), ('PJ012'::text,'payload-too-large'::text,413,'A payload or result exceeds the size limit'::text), ('PJ013'::text,'payload-invalid'::text,422,'A payload does not fit'::text), ('PJ014'::text,'validation-error'::text,422,'An argument is missing, malformed or out of range'::text), ('PJ015'::text,'internal-job-not-configured'::text,503,'No executor for @internal jobs'::text), ('PJ016'::text,'provider-timeout'::text,504,'The provider did not answer in time'::text), ('PJ017'::text,'unauthorized'::text,401,'No valid credentials were presented'::text), ('PJ018'::text,'room-locked'::text,423,'The host application has locked the room'::text), ('PJ019'::text,'job-unavailable'::text,409,'The job is archived, or its work forbids the step'::text), ('PJ020'::text,'direct-change'::text,409,'Rows are changed by verbs only'::text), ('PJ021'::text,'schedule-not-found'::text,404,'No such schedule'::text)) p(sqlstate, problem, status, title);
 
 COMMENT ON VIEW pgjobs.problems IS 'Every error of class PJ. Example: select * from pgjobs.problems where sqlstate = ''PJ007''';
 
@@ -9755,6 +10924,15 @@ COMMENT ON COLUMN pgjobs.running.cancel_requested_at IS 'Since when its worker i
 
 COMMENT ON COLUMN pgjobs.running.worker_id IS 'Who holds it, if registered.';
 
+ALTER TABLE pgjobs.schedule_runs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.schedule_runs_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE VIEW pgjobs.scheduled_tasks AS
  SELECT run_at,
     due_in,
@@ -9792,6 +10970,15 @@ COMMENT ON COLUMN pgjobs.scheduled_tasks.max_attempts IS 'Attempts it may use.';
 COMMENT ON COLUMN pgjobs.scheduled_tasks.error_kind IS 'Kind of the error it backs off after.';
 
 COMMENT ON COLUMN pgjobs.scheduled_tasks.error IS 'That error, one line.';
+
+ALTER TABLE pgjobs.schedules ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgjobs.schedules_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE pgjobs.secrets (
     is_only boolean DEFAULT true NOT NULL,
@@ -10309,8 +11496,20 @@ ALTER TABLE ONLY pgjobs.rollups
 ALTER TABLE ONLY pgjobs.run_targets
     ADD CONSTRAINT run_targets_pkey PRIMARY KEY (task_id);
 
+ALTER TABLE ONLY pgjobs.schedule_runs
+    ADD CONSTRAINT schedule_runs_pkey PRIMARY KEY (schedule_id, id);
+
+ALTER TABLE ONLY pgjobs.schedules
+    ADD CONSTRAINT schedule_uuids_are_unique UNIQUE (uuid);
+
 ALTER TABLE ONLY pgjobs.scheduled
     ADD CONSTRAINT scheduled_pkey PRIMARY KEY (task_id);
+
+ALTER TABLE ONLY pgjobs.schedules
+    ADD CONSTRAINT schedules_have_one_address UNIQUE (room, name);
+
+ALTER TABLE ONLY pgjobs.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pgjobs.secrets
     ADD CONSTRAINT secrets_pkey PRIMARY KEY (is_only);
@@ -10368,9 +11567,13 @@ CREATE INDEX events_from_250000_task_id_id_idx ON pgjobs.events_from_250000 USIN
 
 CREATE INDEX jobs_by_address ON pgjobs.jobs USING btree (full_name);
 
+CREATE INDEX jobs_with_a_limit ON pgjobs.jobs USING btree (id) WHERE (max_running IS NOT NULL);
+
 CREATE INDEX jobs_with_full_events ON pgjobs.jobs USING btree (id) WHERE (events = 'full'::text);
 
 CREATE INDEX lanes_of_a_job ON pgjobs.lanes USING btree (job_id, priority);
+
+CREATE INDEX leases_of_limited_jobs ON pgjobs.leases USING btree (job_id) WHERE is_limited;
 
 CREATE INDEX outcomes_in_time ON ONLY pgjobs.outcomes USING brin (ended_at) WITH (autosummarize='on');
 
@@ -10409,6 +11612,12 @@ CREATE INDEX ready_again ON pgjobs.ready USING btree (task_id) WHERE is_again;
 CREATE INDEX scheduled_in_time ON pgjobs.scheduled USING btree (run_at, task_id);
 
 CREATE INDEX scheduled_of_a_job ON pgjobs.scheduled USING btree (job_id);
+
+CREATE INDEX schedules_by_address ON pgjobs.schedules USING btree (full_name);
+
+CREATE INDEX schedules_in_time ON pgjobs.schedules USING btree (next_run_at);
+
+CREATE INDEX schedules_of_a_job ON pgjobs.schedules USING btree (job_id);
 
 CREATE INDEX sessions_in_time ON pgjobs.sessions USING btree (expires_at);
 
@@ -10514,7 +11723,11 @@ CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.ready FOR EACH STA
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.run_targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.schedule_runs FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.scheduled FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
+
+CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.schedules FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
 CREATE TRIGGER nothing_is_truncated BEFORE TRUNCATE ON pgjobs.targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_direct_change();
 
@@ -10548,7 +11761,11 @@ CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjob
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.run_targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.schedule_runs FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
+
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.scheduled FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
+
+CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.schedules FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
 CREATE TRIGGER only_verbs_change_rows BEFORE INSERT OR DELETE OR UPDATE ON pgjobs.targets FOR EACH STATEMENT EXECUTE FUNCTION pgjobs.refuse_strangers();
 
@@ -10583,6 +11800,12 @@ ALTER TABLE ONLY pgjobs.error_policies
 
 ALTER TABLE ONLY pgjobs.providers
     ADD CONSTRAINT providers_worker_id_fkey FOREIGN KEY (worker_id) REFERENCES pgjobs.workers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.schedule_runs
+    ADD CONSTRAINT schedule_runs_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES pgjobs.schedules(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgjobs.schedules
+    ADD CONSTRAINT schedules_job_id_fkey FOREIGN KEY (job_id) REFERENCES pgjobs.jobs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pgjobs.sessions
     ADD CONSTRAINT sessions_token_id_fkey FOREIGN KEY (token_id) REFERENCES pgjobs.api_tokens(id) ON DELETE CASCADE;
@@ -10724,19 +11947,25 @@ REVOKE ALL ON FUNCTION pgjobs.check_document(document jsonb, what text) FROM PUB
 
 REVOKE ALL ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.check_limit(max_running integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.check_page(page_size integer, page_offset integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_places() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_provider(room text, category text, name text, schema jsonb, content_type text, actor text, is_superuser boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.check_registration(room text, category text, name text, schema jsonb, max_attempts integer, max_running integer, events text, actor text, is_superuser boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_room(room text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_target(target jsonb, node_id text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.check_timezone(timezone text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_trace_context(trace_context text) FROM PUBLIC;
 
@@ -10766,6 +11995,8 @@ REVOKE ALL ON FUNCTION pgjobs.cleanup_waits_since(task_id bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.clock_ms() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.clock_shift(at timestamp with time zone, timezone text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.close_session(session text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.close_session(session text) TO pgjobs_api;
@@ -10806,12 +12037,21 @@ GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.count_providers(room text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.count_schedules(room text, job text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.count_schedules(room text, job text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.count_schedules(room text, job text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.count_schedules(room text, job text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.count_schedules(room text, job text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.count_schedules(room text, job text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.count_tasks(room text, job text, status text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.count_unlimited() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.count_workers(room text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.count_workers(room text) TO pgjobs_readonly;
@@ -10833,6 +12073,12 @@ GRANT ALL ON FUNCTION pgjobs.create_sign_in(user_id text, is_superuser boolean, 
 REVOKE ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.create_token(user_id text, name text, is_superuser boolean, lifetime interval) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.cron_field(field text, low integer, high integer, names text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.cron_mark(item text, high integer, names text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.cron_number(word text, low integer, names text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch integer) TO pgjobs_operator;
@@ -10890,6 +12136,8 @@ REVOKE ALL ON FUNCTION pgjobs.find_job(job text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.find_schedule(schedule text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_producer;
@@ -10904,13 +12152,26 @@ GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.findings() TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.fire(schedule pgjobs.schedules, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.fire_schedules(batch integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.fire_schedules(batch integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.fire_schedules(batch integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.fire_schedules(batch integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.first_shown(local timestamp without time zone, timezone text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.micros(moment timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.settled(now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.floor_at(lane text, due_at timestamp with time zone, task_id bigint, now timestamp with time zone, expires bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.floor_get(lane text, clock bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.floor_raise(lane text, floor bigint[], due_at timestamp with time zone, task_id bigint, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zone) FROM PUBLIC;
 
@@ -10919,6 +12180,8 @@ GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.free_slots(job_id integer, wanted integer, waits boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.generic_homes(status text, job_ids integer[], before bigint) FROM PUBLIC;
 
@@ -10982,6 +12245,20 @@ GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.get_reads(keys text[]) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.upcoming_runs(cron text, every interval, timezone text, first timestamp with time zone, quantity integer) FROM PUBLIC;
+
+GRANT SELECT ON TABLE pgjobs.schedule TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.schedule TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.schedule TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.schedule TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.schedule TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.get_schedule(schedule text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.get_schedule(schedule text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.get_schedule(schedule text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.get_schedule(schedule text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.get_schedule(schedule text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_producer;
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_worker;
@@ -10993,6 +12270,8 @@ REVOKE ALL ON FUNCTION pgjobs.guard_table(relation text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.held_slots(job_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.help(pattern text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_readonly;
@@ -11034,6 +12313,8 @@ GRANT ALL ON FUNCTION pgjobs.invalidate_provider(provider text, actor text, is_s
 
 REVOKE ALL ON FUNCTION pgjobs.is_backlog(few integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.is_cron_day(day date, days integer[], weekdays integer[], either_day boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
@@ -11063,7 +12344,7 @@ REVOKE ALL ON FUNCTION pgjobs.judged_step(task_ids bigint[], step text) FROM PUB
 
 REVOKE ALL ON FUNCTION pgjobs.keep_what_is_shown() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.lane_heads(job_ids integer[], now timestamp with time zone, ignore_floors boolean, is_choosy boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.last_counted_place() FROM PUBLIC;
 
@@ -11072,6 +12353,10 @@ REVOKE ALL ON FUNCTION pgjobs.last_counted_row() FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.last_task_before(moment timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.lease_until(lease interval, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.limit_job(job text, max_running integer, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.limit_job(job text, max_running integer, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.limit_job(job text, max_running integer, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.list_attempts(task_id bigint) TO pgjobs_readonly;
@@ -11133,6 +12418,13 @@ GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_o
 GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.list_providers(room text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_readonly;
@@ -11197,11 +12489,17 @@ REVOKE ALL ON FUNCTION pgjobs.newest_pending(room text, job_ids integer[], befor
 
 REVOKE ALL ON FUNCTION pgjobs.newest_tasks(room text, job_ids integer[], before bigint, wanted bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.next_cron_run(cron text, timezone text, after timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.next_look(clock bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.next_run(cron text, every interval, timezone text, due timestamp with time zone, after timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_look(since bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.note_run(schedule_id integer, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.open_cleanups(job_id integer) FROM PUBLIC;
 
@@ -11222,6 +12520,17 @@ REVOKE ALL ON FUNCTION pgjobs.partitions() FROM PUBLIC;
 REVOKE ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.pause_job(job text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.pause_schedule(schedule text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.pause_schedule(schedule text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.pause_schedule(schedule text, actor text, reason text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.preview_schedule(cron text, every interval, timezone text, quantity integer) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.promote_due(now timestamp with time zone, batch integer) FROM PUBLIC;
 
@@ -11250,12 +12559,16 @@ REVOKE ALL ON FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with
 
 REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.read_cron(cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT follows_clocks boolean, OUT either_day boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.reconcile_cleanups(batch integer, after interval, of_job text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.record_schedule(schedule pgjobs.schedules, kind text, actor text, message text, task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.redact(message text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.redact(message text) TO pgjobs_readonly;
@@ -11276,13 +12589,18 @@ REVOKE ALL ON FUNCTION pgjobs.refuse_step(task_id bigint, step text, allowed tex
 
 REVOKE ALL ON FUNCTION pgjobs.refuse_strangers() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, max_running integer, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, max_running integer, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.register_job(room text, category text, name text, schema jsonb, worker_id uuid, create_worker boolean, max_attempts integer, backoff_base interval, backoff_cap interval, jitter_share real, jitter_cap interval, max_age interval, max_running integer, events text, retain_completed interval, retain_failed interval, replace_schema boolean, keep boolean, actor text, is_superuser boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.register_provider(room text, category text, name text, schema jsonb, content_type text, worker_id uuid, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.register_schedule(name text, job text, cron text, every interval, timezone text, payload jsonb, room text, priority integer, max_attempts integer, missed text, overlap boolean, owner text, project text, tags text[], actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.register_schedule(name text, job text, cron text, every interval, timezone text, payload jsonb, room text, priority integer, max_attempts integer, missed text, overlap boolean, owner text, project text, tags text[], actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.register_schedule(name text, job text, cron text, every interval, timezone text, payload jsonb, room text, priority integer, max_attempts integer, missed text, overlap boolean, owner text, project text, tags text[], actor text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.register_schedule(name text, job text, cron text, every interval, timezone text, payload jsonb, room text, priority integer, max_attempts integer, missed text, overlap boolean, owner text, project text, tags text[], actor text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.register_worker(name text, jobs text[], actor text) TO pgjobs_worker;
@@ -11314,6 +12632,10 @@ REVOKE ALL ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) FROM
 GRANT ALL ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.resume_job(job text, actor text, reason text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.resume_schedule(schedule text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.resume_schedule(schedule text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.resume_schedule(schedule text, actor text, reason text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.retire_job(job text, actor text, reason text) TO pgjobs_api;
@@ -11324,6 +12646,10 @@ REVOKE ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_supe
 GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.retire_provider(provider text, actor text, is_superuser boolean) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.retire_schedule(schedule text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.retire_schedule(schedule text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.retire_schedule(schedule text, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.retire_worker(worker_id uuid, actor text, is_superuser boolean, silent_for interval) TO pgjobs_worker;
@@ -11351,6 +12677,10 @@ GRANT ALL ON FUNCTION pgjobs.revoke_token(token_id uuid) TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.rooms_used() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.rooms_using(job_id integer, wanted integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.run_schedule(schedule text, actor text, reason text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.run_schedule(schedule text, actor text, reason text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.run_schedule(schedule text, actor text, reason text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.running() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.running() TO pgjobs_readonly;
@@ -11419,6 +12749,8 @@ GRANT ALL ON FUNCTION pgjobs.start_tasks(task_ids bigint[], tokens uuid[]) TO pg
 
 REVOKE ALL ON FUNCTION pgjobs.status_at_rest(task_id bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.status_of(task_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.storage() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.storage() TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.storage() TO pgjobs_operator;
@@ -11440,6 +12772,8 @@ GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb,
 GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.submit_and_show(job text, room text, payload jsonb, idempotency_key text, require_workers boolean, cross_room boolean, actor text, trace_context text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.submit_run(schedule pgjobs.schedules, available_at timestamp with time zone, key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.submit_task(job text, payload jsonb, room text, priority integer, available_at timestamp with time zone, delay interval, max_attempts integer, idempotency_key text, submitter text, owner text, project text, tags text[], trace_context text) TO pgjobs_producer;
@@ -11516,6 +12850,8 @@ REVOKE ALL ON FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) FRO
 
 REVOKE ALL ON FUNCTION pgjobs.troubles_of_partitions() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.troubles_of_schedules(now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.troubles_of_upkeep(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.unarchive_job(job text, actor text, reason text) FROM PUBLIC;
@@ -11566,6 +12902,8 @@ GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.wake_for_slots() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.watch_events() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_readonly;

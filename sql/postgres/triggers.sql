@@ -7,7 +7,7 @@ begin
     select g.relation
     from unnest(array[
       'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events',
-      'targets', 'run_targets'
+      'targets', 'run_targets', 'schedules', 'schedule_runs'
     ]) as g (relation)
     union all
     select p.partition from pgjobs.partitions() as p

@@ -20,7 +20,8 @@ from (values
   ('PJ017', 'unauthorized', 401, 'No valid credentials were presented'),
   ('PJ018', 'room-locked', 423, 'The host application has locked the room'),
   ('PJ019', 'job-unavailable', 409, 'The job is archived, or its work forbids the step'),
-  ('PJ020', 'direct-change', 409, 'Rows are changed by verbs only')
+  ('PJ020', 'direct-change', 409, 'Rows are changed by verbs only'),
+  ('PJ021', 'schedule-not-found', 404, 'No such schedule')
 ) as p (sqlstate, problem, status, title);
 
 comment on view pgjobs.problems is
@@ -140,6 +141,7 @@ select
   j.jitter_share,
   j.jitter_cap,
   j.max_age,
+  j.max_running,
   j.events,
   j.retain_completed,
   j.retain_failed,
@@ -165,6 +167,7 @@ comment on column pgjobs.job.backoff_cap is 'Longest delay between attempts, bef
 comment on column pgjobs.job.jitter_share is 'Share of the delay that may be added.';
 comment on column pgjobs.job.jitter_cap is 'Jitter never exceeds this.';
 comment on column pgjobs.job.max_age is 'A task older than this is not retried.';
+comment on column pgjobs.job.max_running is 'How many of its tasks may be claimed or running at once.';
 comment on column pgjobs.job.events is 'failures or full.';
 comment on column pgjobs.job.retain_completed is 'Overrides settings.retain_completed.';
 comment on column pgjobs.job.retain_failed is 'Overrides settings.retain_failed.';

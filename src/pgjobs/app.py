@@ -30,6 +30,7 @@ from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.express import Express
 from pgjobs.rest.observing import RequestLog
 from pgjobs.rest.problems import problem_exception_handler
+from pgjobs.schedule import run_schedules
 from pgjobs.sweeper import run_sweeper
 
 
@@ -49,6 +50,8 @@ def create_app(
         serving: Queue = queue or app.state.pgjobs_queue
         await require_current(serving)
         upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
+        if settings.run_schedules:
+            upkeep.append(asyncio.create_task(run_schedules(serving), name="pgjobs schedules"))
         if settings.run_cleanup:
             cleaner = CleanupRunner(serving, node_id=settings.cleanup_node)
             upkeep.append(asyncio.create_task(cleaner.run(), name="pgjobs cleaner"))

@@ -76,6 +76,8 @@ def _emissions(event: Event, tasks: Mapping[int, TrackedTask]) -> Iterator[Emiss
         yield Emission(ProviderResultReady.model_validate(event.fields), room_of(room))
     elif event.kind in PROVIDER_CAME_OR_WENT:
         yield Emission(ProvidersInvalidate(), room_of(room))
+    elif event.kind.startswith("schedule_"):
+        return  # The jobs are as they were; a run that starts is told as its task.
     elif event.job is not None or event.kind == "job_deleted":
         yield Emission(JobsInvalidate(), room_of(room))
 

@@ -151,6 +151,12 @@ class DirectChange(Conflict):
     sqlstate, problem = "PJ020", "direct-change"
 
 
+class ScheduleNotFound(NotFound):
+    """No such schedule."""
+
+    sqlstate, problem = "PJ021", "schedule-not-found"
+
+
 class SchemaBehind(PgJobsError):
     """The database was not migrated to the version this program needs."""
 

@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 from pgjobs.errors import InvalidArgument
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
+from pgjobs.schedule import DeclaredSchedule
 from pgjobs.signatures import Signature
 from pgjobs.typed_jobs import Middleware, Mode, Policy, TypedJob
 
@@ -33,6 +34,7 @@ class Jobs:
         self.category = category
         self.middleware = middleware or []
         self.registered: dict[str, TypedJob[..., Any]] = {}
+        self.schedules: dict[tuple[str | None, str], DeclaredSchedule] = {}
         self._url = queue if isinstance(queue, str) else None
         self._queue = queue if isinstance(queue, Queue) else None
         self._known: set[str] = set()
@@ -50,9 +52,11 @@ class Jobs:
         return self._queue
 
     async def register(self) -> None:
-        """Registers every job in the database, as a worker does when it starts."""
+        """Registers every job and schedule in the database, as a worker does when it starts."""
         for job in self.registered.values():
             await self.ensure_registered(job, again=True)
+        for schedule in self.schedules.values():
+            await schedule.register(await self.queue())
 
     async def close(self) -> None:
         if self._queue is not None:
@@ -88,6 +92,7 @@ class Jobs:
         backoff_base: timedelta | None = None,
         backoff_cap: timedelta | None = None,
         max_age: timedelta | None = None,
+        max_running: int | None = None,
         events: str | None = None,
         permanent: tuple[type[BaseException], ...] = (),
     ) -> Registrar: ...
@@ -107,6 +112,11 @@ class Jobs:
         if job.address in self.registered:
             raise InvalidArgument(f"{job.address} is registered twice", hint="Pass name= to one of them.")
         self.registered[job.address] = job
+
+    def add_schedule(self, schedule: DeclaredSchedule) -> None:
+        if (schedule.room, schedule.name) in self.schedules:
+            raise InvalidArgument(f"Schedule {schedule.name} is declared twice", hint="Name one of them.")
+        self.schedules[schedule.room, schedule.name] = schedule
 
     async def ensure_registered(self, job: TypedJob[..., Any], *, again: bool = False) -> None:
         """Registers a job in the database, once for each process, or again after it was retired."""

@@ -22,6 +22,8 @@ GAUGES = {
     "backlog": ("jobs_backlog", "Jobs that are due and wait for a worker"),
     "processing": ("jobs_processing", "Jobs under a lease"),
     "stale_processing": ("jobs_stale_processing", "Jobs whose lease has lapsed"),
+    "schedules": ("jobs_schedules", "Schedules that run the job"),
+    "overdue_schedules": ("jobs_schedules_overdue", "Schedules that are due, and nobody starts them"),
 }
 COUNTERS = {
     "completed": ("jobs_completed", "Jobs completed"),

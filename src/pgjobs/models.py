@@ -42,6 +42,7 @@ class Job(Record):
     jitter_share: float
     jitter_cap: timedelta | None
     max_age: timedelta | None
+    max_running: int | None
     events: str
     retain_completed: timedelta | None
     retain_failed: timedelta | None

@@ -32,6 +32,7 @@ from pgjobs.queue_operators import OperatorVerbs
 from pgjobs.queue_providers import ProviderVerbs
 from pgjobs.queue_registry import RegistryVerbs
 from pgjobs.queue_rest import RestVerbs
+from pgjobs.queue_schedules import ScheduleVerbs
 from pgjobs.queue_sessions import SessionVerbs
 from pgjobs.queue_steps import StepVerbs
 from pgjobs.tracing import submitting
@@ -46,6 +47,7 @@ class Queue(
     ProviderVerbs,
     LiveVerbs,
     SessionVerbs,
+    ScheduleVerbs,
     MaintenanceVerbs,
     OperatorVerbs,
     ConsoleVerbs,

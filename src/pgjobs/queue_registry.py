@@ -30,6 +30,7 @@ class RegistryVerbs:
         jitter_share: float | None = None,
         jitter_cap: timedelta | None = None,
         max_age: timedelta | None = None,
+        max_running: int | None = None,
         events: str | None = None,
         retain_completed: timedelta | None = None,
         retain_failed: timedelta | None = None,
@@ -52,6 +53,7 @@ class RegistryVerbs:
             jitter_share=jitter_share,
             jitter_cap=jitter_cap,
             max_age=max_age,
+            max_running=max_running,
             events=events,
             retain_completed=retain_completed,
             retain_failed=retain_failed,
@@ -115,6 +117,19 @@ class RegistryVerbs:
 
     async def resume_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
         return Job.of((await self.driver.call("resume_job", job=job, actor=actor, reason=reason))[0])
+
+    async def limit_job(
+        self,
+        job: str,
+        max_running: int | None = None,
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> Job:
+        rows = await self.driver.call(
+            "limit_job", job=job, max_running=max_running, actor=actor, reason=reason
+        )
+        return Job.of(rows[0])
 
     async def retire_job(self, job: str, *, actor: str | None = None, reason: str | None = None) -> Job:
         return Job.of((await self.driver.call("retire_job", job=job, actor=actor, reason=reason))[0])

@@ -18,7 +18,18 @@ log = logging.getLogger("pgjobs.sweeper")
 
 BATCH = 1000
 """How much a step takes in hand at once."""
-STEPS = ("leases", "workers", "internal", "scheduled", "reads", "rollups", "errors", "retention", "storage")
+STEPS = (
+    "leases",
+    "workers",
+    "internal",
+    "schedules",
+    "scheduled",
+    "reads",
+    "rollups",
+    "errors",
+    "retention",
+    "storage",
+)
 
 
 class SweeperSettings(Protocol):

@@ -15,6 +15,7 @@ from pgjobs.handles import TaskHandle
 from pgjobs.models import Registration, Submitted
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
+from pgjobs.schedule import DeclaredSchedule
 from pgjobs.settings import Settings
 from pgjobs.signatures import Signature
 
@@ -40,6 +41,7 @@ class Policy:
     backoff_base: timedelta | None = None
     backoff_cap: timedelta | None = None
     max_age: timedelta | None = None
+    max_running: int | None = None
     events: str | None = None
 
 
@@ -64,6 +66,7 @@ class Options:
         return {name: getattr(self, name) for name in _OF_VERB}
 
 
+_OF_SCHEDULE = ("room", "priority", "max_attempts", "owner", "project", "tags")
 _OF_VERB = tuple(
     field.name for field in fields(Options) if field.name not in ("idempotency_key", "connection")
 )
@@ -120,6 +123,36 @@ class TypedJob(Generic[P, R]):
         except TypeError as error:
             raise InvalidArgument(f"with_options: {error}") from None
         return changed
+
+    def schedule(
+        self,
+        name: str | None = None,
+        *,
+        cron: str | None = None,
+        every: timedelta | None = None,
+        timezone: str | None = None,
+        payload: Payload | None = None,
+        missed: str | None = None,
+        overlap: bool | None = None,
+    ) -> None:
+        """Has it run by itself, by cron or every so often; workers register that when they start.
+
+        Its tasks are submitted with the options of `with_options`, as far as they can be repeated.
+        """
+        options = {name: getattr(self.options, name) for name in _OF_SCHEDULE}
+        self.jobs.add_schedule(
+            DeclaredSchedule(
+                name=name or self.name,
+                job=self.address,
+                cron=cron,
+                every=every,
+                timezone=timezone,
+                payload=self.signature.payload((), {}) if payload is None else payload,
+                missed=missed,
+                overlap=overlap,
+                **options,
+            )
+        )
 
     def payload(self, *args: P.args, **kwargs: P.kwargs) -> Payload:
         """The checked payload of a call, for `submit_many`."""

@@ -201,3 +201,16 @@ async def test_a_claim_can_ask_for_the_tasks_of_one_owner_or_project(queue, job,
     claimed = await claim_all(queue, job, **wish)
     assert [lease.task_id for lease in claimed] == [ids[place] for place in expected]
     assert len(await queue.list_tasks(status="pending")) == 4 - len(expected)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+async def test_a_claim_for_one_owner_leaves_the_others_in_order(queue, job, jobs):
+    await queue.register_job("@global", "tests", "Other")
+    names = [job, "@global:tests:Other"][:jobs] * 2
+    first, *others = [(await queue.submit_task(name, owner="ada")).task_id for name in names]
+    bobs = (await queue.submit_task(job, owner="bob")).task_id
+    last = (await queue.submit_task(job, owner="ada")).task_id
+    wish = {"holder": "me", "lease": timedelta(minutes=1), "in_room": "@global"}
+    assert [lease.task_id for lease in await queue.claim_tasks(**wish, of_owner="bob")] == [bobs]
+    claimed = [(await queue.claim_tasks(**wish))[0].task_id for _ in range(len(others) + 2)]
+    assert claimed == [first, *others, last]

@@ -9,7 +9,18 @@ import pytest
 from tests.conformance.stages import STAGES, claim, claim_all, pending
 
 ORDER = {
-    "pending": ["exists", "ended", "ignored", "due", "archived", "paused", "workers", "heartbeats", "line"],
+    "pending": [
+        "exists",
+        "ended",
+        "ignored",
+        "due",
+        "archived",
+        "paused",
+        "limit",
+        "workers",
+        "heartbeats",
+        "line",
+    ],
     "held": ["exists", "ended", "ignored", "cancellation", "lease"],
     "ended": ["exists", "ended"],
     "ignored": ["exists", "ended", "ignored"],
@@ -61,7 +72,7 @@ async def test_a_delayed_task_is_not_due_yet(queue, clock, worker, job):
     await clock.advance(minutes=10)
     await queue.heartbeat_worker(worker.id)
     reason = await reason_of(queue, task.task_id)
-    assert (reason.checked, reason.answer) == ("due", "It is due in 20m.")
+    assert (reason.checked, reason.answer) == ("due", "It is due in 20 min.")
     assert "retry_task" in reason.advice
 
 
@@ -103,7 +114,7 @@ async def test_all_workers_of_the_job_are_silent(queue, clock, worker, job):
     await clock.advance(minutes=5)
     reason = await reason_of(queue, task.id)
     assert reason.checked == "heartbeats"
-    assert reason.answer == "All its workers are silent; the last heartbeat came 5m ago."
+    assert reason.answer == "All its workers are silent; the last heartbeat came 5 min ago."
     await queue.heartbeat_worker(worker.id)
     assert await reason_of(queue, task.id) is None
 
@@ -130,7 +141,7 @@ async def test_a_worker_that_did_some_work_and_was_killed_while_it_waited_is_sil
     task = await pending(queue, job)
     reason = await reason_of(queue, task.id)
     assert reason.checked == "heartbeats"
-    assert reason.answer == "All its workers are silent; the last heartbeat came 5m ago."
+    assert reason.answer == "All its workers are silent; the last heartbeat came 5 min ago."
 
 
 async def test_somebody_without_a_name_waits_for_it(queue, clock, job):
@@ -185,10 +196,10 @@ async def test_somebody_holds_it_under_a_lease(queue, clock, job):
     reason = await reason_of(queue, task.id)
     assert reason.checked == "lease"
     assert "somebody has held it" in reason.answer
-    assert "leased for 60s." in reason.answer
+    assert "leased for 60 s." in reason.answer
     await clock.advance(minutes=6)
     lapsed = await reason_of(queue, task.id)
-    assert lapsed.answer == "The lease of somebody lapsed 5m ago; the next sweep ends it."
+    assert lapsed.answer == "The lease of somebody lapsed 5 min ago; the next sweep ends it."
     assert "sweep" in lapsed.advice
 
 
@@ -197,7 +208,7 @@ async def test_its_worker_has_gone_silent(queue, clock, worker, job):
     await queue.claim_tasks(worker.id)
     await clock.advance(minutes=5)
     reason = await reason_of(queue, task.id)
-    assert (reason.checked, reason.answer) == ("lease", "tester holds it and has been silent for 5m.")
+    assert (reason.checked, reason.answer) == ("lease", "tester holds it and has been silent for 5 min.")
 
 
 async def test_its_holder_is_asked_to_stop(queue, clock, job):

@@ -91,8 +91,10 @@ def console(database_url: str) -> Iterator[Console]:
 
 
 def quiet() -> ApiSettings:
-    """Without a sweeper and a cleaner, which would end what is staged as silent or stuck."""
-    return ApiSettings(auth_secret=SecretStr(SECRET), sweeper_interval_seconds=3600, run_cleanup=False)
+    """Without upkeep, which would end what is staged as silent or stuck, and begin what is not."""
+    return ApiSettings(
+        auth_secret=SecretStr(SECRET), sweeper_interval_seconds=3600, run_cleanup=False, run_schedules=False
+    )
 
 
 @pytest.fixture

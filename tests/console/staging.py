@@ -15,6 +15,7 @@ import asyncpg
 
 from pgjobs.models import Lease, Worker
 from pgjobs.queue import Queue
+from tests.console.staged_schedules import stage_schedules
 
 Answer = TypeVar("Answer")
 
@@ -26,6 +27,12 @@ INVOICE = "@global:billing:Invoice"
 UPLOAD = "lab:storage:Upload"
 BACKUP = "lab:backups:Nightly"
 LEGACY = "lab:analysis:Legacy fit"
+SCHEDULED = {
+    "refresh-thumbnails": THUMBNAIL,
+    "daily-mail": WELCOME,
+    "nightly-backup": BACKUP,
+    "month-end": INVOICE,
+}
 ADDRESS = "https://ada:hunter2@files.example.org/drop?sig=deadbeef#part"
 MINUTE = timedelta(minutes=1)
 
@@ -73,6 +80,7 @@ async def _set(url: str) -> Stage:
     async with await Queue.connect(url) as queue:
         await _register(queue, stage)
         await _incomplete_runs(queue, connection, time)
+        await stage_schedules(queue, time, SCHEDULED, stage.workers["mailer"], stage.workers["renderer-1"])
         await time.set(timedelta(minutes=61))
         await _an_hour(queue, stage, time)
         await _the_last_minute(queue, stage, time)

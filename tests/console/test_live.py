@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from playwright.sync_api import expect
 
 from pgjobs.app import create_app
+from pgjobs.drivers.sqlite_functions import short_duration
 from pgjobs.queue import Queue
 from pgjobs.rest import console as console_router
 from pgjobs.rest import router, sign_in_link
@@ -84,7 +85,7 @@ def test_a_tab_has_one_stream_and_closes_it_when_nobody_looks(console: Console, 
     closed: list[str] = []
     page.on("requestfailed", lambda request: closed.append(request.url))
     page.reload()
-    for name in ("Tasks", "Jobs", "Workers", "Providers", "Overview"):
+    for name in ("Tasks", "Jobs", "Workers", "Providers", "Schedules", "Overview"):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
     expect(page.locator(".pulse")).to_contain_text("Live")
@@ -368,3 +369,10 @@ def test_files_are_strict_about_what_may_run(console: Console, open_page: Open):
     for path in ("nothing.js", "../app.py", "..%2f..%2fapp.py", "vendor", "app.py", "%00.js"):
         missing = ask.get(f"{console.base}/ui/{path}")
         assert missing.status == 404, path
+
+
+def test_the_page_rounds_durations_as_the_sentences_on_it_do(console: Console, open_page: Open):
+    page = open_page(console, "/")
+    say = "async (seconds) => (await import(new URL('format.js', document.baseURI))).roughly(seconds)"
+    for seconds in (1, 40, 99.4, 100, 149, 151, 899, 3540, 7200, 40_000, 172_800, 864_000):
+        assert page.evaluate(say, seconds) == short_duration(seconds)

@@ -22,13 +22,14 @@ PAGES = {
     "jobs": ("/jobs?archived=1", "Legacy fit"),
     "workers": ("/workers", "renderer-1"),
     "providers": ("/providers", "Archive disk"),
+    "schedules": ("/schedules", "refresh-thumbnails"),
     "cleanup": ("/maintenance/cleanup", "abandoned"),
     "database": ("/database", "outcomes"),
     "sign-in": ("/", "may operate"),
 }
 PICTURED = {
     "desk": tuple(PAGES),
-    "phone": ("overview", "tasks", "waiting-task", "cleanup"),
+    "phone": ("overview", "tasks", "waiting-task", "schedules", "cleanup"),
     "tablet": (),
 }
 """What the documentation shows."""
@@ -41,6 +42,9 @@ DIALOGS = {
     "delete": ("/jobs", "Delete Spectrum"),
     "retire": ("/workers", "Retire renderer-1"),
     "invalidate": ("/providers", "Invalidate Archive disk"),
+    "schedule": ("/schedules", "refresh-thumbnails: details"),
+    "run": ("/schedules", "Run now refresh-thumbnails"),
+    "unschedule": ("/schedules", "Delete month-end"),
     "clean-up": ("/maintenance/cleanup", "Nightly: details of run"),
     "ignore": ("/maintenance/cleanup", "Ignore run"),
     "words": ("/maintenance/cleanup", "What the words mean"),
@@ -51,6 +55,21 @@ STICKING_OUT = """
     .filter((element) => !element.closest("pre, .chart, .only-read, .clip"))
     .map((element) => element.outerHTML.slice(0, 120))
 """
+CUT = """
+  () => [
+    ...[...document.querySelectorAll("main :is(td:has(.name), .cards > li) .clip")]
+      .filter((name) => name.scrollWidth > name.clientWidth),
+    ...[...document.querySelectorAll("main .name")].filter((name) => name.getClientRects().length > 1),
+    ...[...document.querySelectorAll("main th")].filter((head) => {
+      const text = document.createRange();
+      text.selectNodeContents(head);
+      const { paddingLeft, paddingRight } = getComputedStyle(head);
+      const room = head.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+      return text.getBoundingClientRect().width > room + 0.5;
+    }),
+  ].map((element) => `${element.textContent.trim()} in ${element.closest("td, th, li").clientWidth} px`)
+"""
+"""Names that end in an ellipsis or break, and headings that reach into their neighbour's column."""
 
 
 def settled(page: Any, text: str) -> None:
@@ -81,6 +100,7 @@ def test_a_page_fits_and_reads_well(
     page = open_page(looked_at, place.format(**looked_at.stage.ids), size=size, user=user)
     settled(page, text)
     assert page.evaluate(STICKING_OUT) == []
+    assert page.evaluate(CUT) == []
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert serious(page) == []
     for colours in ("light", "dark"):
@@ -96,7 +116,9 @@ def test_a_page_fits_and_reads_well(
 
 @pytest.mark.parametrize("size", ["phone", "desk"])
 @pytest.mark.parametrize("name", DIALOGS)
-def test_a_dialog_fits_and_reads_well(looked_at: Console, open_page: Open, name: str, size: str):
+def test_a_dialog_fits_and_reads_well(
+    looked_at: Console, open_page: Open, screenshots: Path | None, name: str, size: str
+):
     place, button = DIALOGS[name]
     page = open_page(looked_at, place.format(**looked_at.stage.ids), size=size)
     page.locator("main h1").wait_for()
@@ -117,6 +139,8 @@ def test_a_dialog_fits_and_reads_well(looked_at: Console, open_page: Open, name:
     for colours in ("light", "dark"):
         page.emulate_media(color_scheme=colours)
         expect(page.locator("html")).to_have_attribute("data-theme", colours)
+        if screenshots is not None and "PGJOBS_SCREENSHOTS_ALL" in os.environ:
+            page.screenshot(path=screenshots / f"dialog-{name}-{size}-{colours}.png")
         assert serious(page) == []
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
@@ -127,6 +151,7 @@ EMPTY = {
     "/tasks": "No tasks yet",
     "/workers": "No workers",
     "/providers": "No providers",
+    "/schedules": "No schedules yet",
     "/maintenance/cleanup": "Nothing to clean up",
 }
 

@@ -15,7 +15,7 @@ ONCE = {"session"}
 
 
 def test_every_request_of_a_page_is_measured():
-    measured = {path.partition("?")[0].format(task="${id}") for path in REQUESTS.values()}
+    measured = {path.partition("?")[0].format(task="${id}", schedule="${id}") for path in REQUESTS.values()}
     asked: set[str] = set()
     for path in [*CONSOLE.glob("*.js"), *CONSOLE.glob("p*/*.js")]:
         asked |= set(ASKED.findall(path.read_text(encoding="utf-8")))

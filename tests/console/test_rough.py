@@ -18,6 +18,7 @@ from tests.console.test_looks import STICKING_OUT
 from tests.surfaces.rest_server import token_of
 
 HTML = "<img src=x onerror=alert(1)>"
+EVEN = ",".join(str(number) for number in range(0, 24, 2))
 NAMES = [HTML, "مهمة שלום", "W" * 120]
 ERROR = f"{HTML} {'E' * 3000}\n\nTraceback (most recent call last):\n  a file"
 
@@ -26,6 +27,8 @@ async def hostile(queue: Queue) -> list[str]:
     tasks = []
     for name in NAMES:
         await queue.register_job("lab", "rough", name)
+        await queue.register_schedule(name, f"lab:rough:{name}", cron=f"{EVEN} {EVEN} * * *")
+        await queue.run_schedule(f"lab:{name}")
         tasks.append(
             await queue.submit_task(
                 f"lab:rough:{name}",
@@ -35,8 +38,8 @@ async def hostile(queue: Queue) -> list[str]:
             )
         )
     worker = await queue.register_worker(f"{HTML} {'w' * 90}", jobs=[f"lab:rough:{name}" for name in NAMES])
-    leases = await queue.claim_tasks(worker.id, quantity=3, start=True)
-    await queue.fail_tasks(leases, [ERROR] * 3, kinds=[HTML] * 3, retryable=[False] * 3)
+    leases = await queue.claim_tasks(worker.id, quantity=6, start=True)
+    await queue.fail_tasks(leases, [ERROR] * 6, kinds=[HTML] * 6, retryable=[False] * 6)
     return [await uuid_of(queue, task.task_id) for task in tasks]
 
 
@@ -44,7 +47,7 @@ async def hostile(queue: Queue) -> list[str]:
 def test_names_and_texts_of_any_kind_are_only_text(console: Console, open_page: Open, size: str):
     tasks = with_queue(console, hostile)
     page = open_page(console, "/tasks", size=size)
-    for place in ("/tasks", "/jobs", "/workers", *(f"/tasks/{task}" for task in tasks)):
+    for place in ("/tasks", "/jobs", "/workers", "/schedules", *(f"/tasks/{task}" for task in tasks)):
         page.goto(console.at(place))
         page.get_by_text("onerror").first.wait_for()
         expect(page.locator("[aria-busy]")).to_have_count(0)
@@ -106,6 +109,20 @@ def test_a_task_that_waits_says_why_and_what_to_do(looked_at: Console, open_page
         page.goto(looked_at.at(f"/tasks/{looked_at.stage.ids[name]}"))
         expect(page.locator("[data-why]")).to_contain_text(why)
         expect(page.locator("[data-todo]")).to_contain_text(todo)
+
+
+def test_a_task_that_a_limit_holds_back_waits_in_patience(console: Console, open_page: Open):
+    async def one_at_a_time(queue: Queue) -> str:
+        await queue.register_job(*JOB.split(":"), max_running=1)
+        worker = await queue.register_worker("mailer", jobs=[JOB])
+        _, second = await queue.submit_tasks(JOB, [{}, {}])
+        await queue.claim_tasks(worker.id, start=True)
+        return await uuid_of(queue, second.task_id)
+
+    page = open_page(console, f"/tasks/{with_queue(console, one_at_a_time)}")
+    expect(page.locator("[data-why].info")).to_contain_text("1 of at most 1 of its job")
+    page.get_by_role("link", name="See what runs").click()
+    expect(page.locator("[data-row]")).to_have_count(1)
 
 
 def test_a_silent_worker_is_seen_and_its_tasks_say_so(console: Console, open_page: Open):

@@ -39,6 +39,7 @@ REFUSE = """
 create function pgjobs.refuse_deletes() returns trigger language plpgsql
 as $$ begin raise exception 'Notes are kept'; end $$;
 """
+WAITS = "select exists (select from pg_locks where not granted and pid = $1)"
 GRANTS = """
 do $$ begin
   if to_regrole('pgjobs_worker') is null then
@@ -266,6 +267,29 @@ async def test_a_lock_held_elsewhere_ends_the_run_with_a_clear_error(empty_datab
         assert await connection.fetchval("select length from pgjobs.note") == 5
     await holder.close()
     assert await migrate(connection, source.release())
+
+
+@pytest.mark.parametrize("wanted", ["notes", "other"])
+async def test_an_upgrade_makes_way_for_a_transaction_that_needs_what_it_has_locked(
+    empty_database_url, connection, source, wanted
+):
+    source.write("migrations/0001_tables.sql", f"{TABLES}create table pgjobs.other (id integer);")
+    source.write("triggers.sql", TRIGGERS + TRIGGERS.replace("pgjobs.notes", "pgjobs.other"))
+    await migrate(connection, source.release())
+    source.write("views.sql", VIEWS + "\n-- changed")
+    held = {"notes": "other", "other": "notes"}[wanted]
+    holder = await asyncpg.connect(empty_database_url)
+    async with holder.transaction():
+        await holder.execute(f"lock table pgjobs.{held} in row exclusive mode")
+        upgrade = asyncio.create_task(migrate(connection, source.release()))
+        async with asyncio.timeout(20):
+            while not await holder.fetchval(WAITS, connection.get_server_pid()):  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+            await holder.execute(f"lock table pgjobs.{wanted} in row exclusive mode")
+            # Both are ours, so it still has to wait, and takes neither away from us.
+            assert not upgrade.done()
+    await holder.close()
+    assert await upgrade
 
 
 async def test_an_up_to_date_schema_needs_no_rights_to_create(connection, source):

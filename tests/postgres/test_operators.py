@@ -39,6 +39,7 @@ VIEWS = [
     "incomplete_cleanup_tasks",
     "incomplete_cleanup_events",
     "job",
+    "schedule",
     "problems",
 ]
 
@@ -90,7 +91,7 @@ async def test_a_view_and_the_function_of_its_name_show_the_same_columns(psql, v
     columns = "select * from {} limit 0"
     statement = await psql.prepare(columns.format(f"pgjobs.{view}"))
     shown = [attribute.name for attribute in statement.get_attributes()]
-    if view in ("job", "problems"):
+    if view in ("job", "schedule", "problems"):
         assert shown
         return
     function = await psql.prepare(columns.format(f"pgjobs.{view}()"))
@@ -149,7 +150,7 @@ async def test_a_fingerprint_is_the_same_in_python_and_in_sql(psql):
     for message in messages:
         in_sql = await psql.fetchval("select pgjobs.error_fingerprint('kind', $1)", message)
         assert in_sql == error_fingerprint("kind", message)
-    for seconds in (0.0, 0.0004, 0.9999, 1, 1.5, 2.5, 119, 120, 7199, 7200, 172799, 172800, 1e7):
+    for seconds in (0.0, 0.0004, 0.9999, 1, 1.5, 2.5, 99, 100, 5999, 6000, 172799, 172800, 1e7):
         in_sql = await psql.fetchval("select pgjobs.short_duration($1)", float(seconds))
         assert in_sql == short_duration(float(seconds))
 
@@ -299,3 +300,12 @@ async def test_a_refusal_shows_no_empty_lines(psql):
             await psql.execute(f"select pgjobs.refuse({arguments})")
         assert refusal.value.sqlstate == "PJ002"
         assert (refusal.value.detail, refusal.value.hint) == shown
+
+
+async def test_the_view_of_schedules_shows_no_payload_and_how_runs_went(queue, psql):
+    await queue.register_schedule("nightly", JOB, cron="30 2 * * *", payload={"hunter2": 1})
+    await queue.run_schedule("@global:nightly")
+    [row] = await psql.fetch("select full_name, job, cron, state, recent, s.* from pgjobs.schedule as s")
+    assert "hunter2" not in str(row)
+    assert (row["full_name"], row["job"], row["state"]) == ("@global:nightly", JOB, "active")
+    assert '"status": "pending"' in row["recent"]

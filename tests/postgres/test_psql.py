@@ -47,7 +47,7 @@ def psql(url: str, commands: list[str]) -> list[str]:
 def plain(output: str) -> list[str]:
     """Without what differs each time: durations, public ids, and the widths of columns that hold them."""
     shown = re.sub(
-        r"\b\d+(?:ms|s)\b|\d\d:\d\d:\d\d\.\d+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "#", output
+        r"\b\d+ (?:ms|s)\b|\d\d:\d\d:\d\d\.\d+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", "#", output
     )
     lines = (re.sub(r"-+", "-", re.sub(r" +", " ", line)).strip() for line in shown.splitlines())
     return [line for line in lines if line]

@@ -137,6 +137,19 @@ def test_what_has_no_status_and_what_is_gone_is_not_told():
     assert emissions_of([of_task("submitted", "pending")], {}) == []
 
 
+def test_schedules_are_told_by_the_tasks_they_submit():
+    page = [
+        event("schedule_paused", job=JOB, room="@global", fields={"schedule": "@global:nightly"}),
+        event("schedule_skipped", job=JOB, room="@global", message="A run before it has not ended"),
+        of_task("submitted", "pending"),
+        replace(of_task("schedule_fired", "pending"), status=None),
+    ]
+    assert [emission.event.event_name() for emission in told(*page)] == [
+        "task_available",
+        "task_status_event",
+    ]
+
+
 def test_the_registry_is_told_to_rooms_and_reads_to_their_provider():
     page = [
         event("worker_joined", job=JOB, room="@global"),

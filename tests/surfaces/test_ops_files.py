@@ -35,6 +35,7 @@ async def exported(database_url: str) -> set[str]:
     """Names of the series that a queue with some history exports."""
     async with await Queue.connect(database_url) as queue:
         await queue.register_job("@global", "tests", "Work")
+        await queue.register_schedule("nightly", "@global:tests:Work", cron="@daily")
         families = list(text_string_to_metric_families((await render(queue)).decode()))
     assert {family.name for family in families} >= {"jobs_queued", "jobs_completed", "jobs_duration_seconds"}
     names = {sample.name for family in families for sample in family.samples}

@@ -22,6 +22,9 @@ READS = (
     "tasks/00000000-0000-8000-8000-000000000000",
     "rooms/lab/providers",
     "rooms/lab/providers/a:b:c/info",
+    "schedules",
+    "schedules/preview?cron=@daily",
+    "schedules/00000000-0000-4000-8000-000000000000",
 )
 WRITES = (
     ("POST", "workers"),
@@ -35,6 +38,11 @@ WRITES = (
     ("GET", "rooms/lab/providers/a:b:c"),
     ("POST", "providers/00000000-0000-4000-8000-000000000000/results"),
     ("DELETE", "providers/00000000-0000-4000-8000-000000000000"),
+    ("PUT", "schedules"),
+    ("POST", "schedules/00000000-0000-4000-8000-000000000000/run"),
+    ("POST", "schedules/00000000-0000-4000-8000-000000000000/pause"),
+    ("POST", "schedules/00000000-0000-4000-8000-000000000000/resume"),
+    ("DELETE", "schedules/00000000-0000-4000-8000-000000000000"),
     ("GET", "/v1/me"),
 )
 

@@ -174,6 +174,7 @@ CHANGES = [
     "tasks/{id}/ignore",
     "tasks/{id}/unignore",
     "jobs/{id}/pause",
+    "jobs/{id}/limit",
     "jobs/{id}/resume",
     "providers/{id}/invalidate",
 ]
@@ -221,6 +222,22 @@ def test_jobs_are_paused_resumed_and_shown(root: Api, tasks: dict[str, str]):
     assert root.post(f"jobs/{job['id']}/resume", json={}).status_code == 204
     assert root.get("jobs").json()["items"][0]["state"] == "open"
     assert problem_of(root.post(f"jobs/{uuid4()}/pause", json={})) == "job-not-found"
+
+
+def test_jobs_are_limited_and_a_task_says_that_it_waits_for_a_slot(root: Api, tasks: dict[str, str]):
+    [job] = root.get("jobs").json()["items"]
+    assert job["max_running"] is None
+    assert root.post(f"jobs/{job['id']}/limit", json={"max_running": 1}).status_code == 204
+    assert root.get("jobs").json()["items"][0]["max_running"] == 1
+    [check] = [
+        check for check in root.get(f"tasks/{tasks['pending']}/why").json()["items"] if not check["is_ok"]
+    ]
+    assert check["answer"] == "1 of at most 1 of its job is claimed or running."
+    assert root.post(f"jobs/{job['id']}/limit", json={"max_running": None}).status_code == 204
+    assert root.get("jobs").json()["items"][0]["max_running"] is None
+    for wrong in ({}, {"max_running": 0}, {"max_running": "many"}):
+        assert problem_of(root.post(f"jobs/{job['id']}/limit", json=wrong)) == "validation-error"
+    assert problem_of(root.post(f"jobs/{uuid4()}/limit", json={"max_running": 1})) == "job-not-found"
 
 
 def test_workers_show_what_they_hold(ada: Api, tasks: dict[str, str]):

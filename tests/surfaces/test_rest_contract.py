@@ -20,9 +20,11 @@ LISTS = [
     "rooms/lab/workers",
     "rooms/lab/tasks",
     "rooms/lab/providers",
+    "schedules",
 ]
 STATUSES = {
     "job-not-found": 404, "task-not-found": 404, "worker-not-found": 404, "provider-not-found": 404,
+    "schedule-not-found": 404,
     "schema-conflict": 409, "invalid-task-transition": 409, "lease-lost": 409, "no-workers-available": 409,
     "invalid-category": 400, "invalid-room-id": 400, "unauthorized": 401, "forbidden": 403,
     "payload-too-large": 413, "payload-invalid": 422, "validation-error": 422, "room-locked": 423,
@@ -31,12 +33,13 @@ STATUSES = {
 
 
 @pytest.fixture
-def three_of_each(ada: Api) -> None:
-    """Three jobs, workers, providers, and tasks of the first job."""
+def three_of_each(ada: Api, root: Api) -> None:
+    """Three jobs, workers, providers, and tasks and schedules of the first job."""
     for number in range(3):
         ada.register("Rotate" if number == 0 else f"Rotate{number}")
         ada.put("rooms/lab/providers", json={"category": "filesystem", "name": f"disk{number}"})
         ada.submit(number=number)
+        root.put("schedules", json={"name": f"often{number}", "job": JOB, "every_seconds": 3600 + number})
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -84,7 +87,7 @@ def test_problems_say_where_they_happened_and_what_was_wrong(ada: Api):
 
 
 def test_a_room_that_cannot_be_is_refused_by_every_list(ada: Api):
-    for path in LISTS[1:]:
+    for path in (path for path in LISTS if path.startswith("rooms/")):
         for room in ("a@b", "a:b", "@nobody", "%20@"):
             answer = ada.get(path.replace("rooms/lab", f"rooms/{room}"))
             assert (answer.status_code, problem_of(answer)) == (400, "invalid-room-id")

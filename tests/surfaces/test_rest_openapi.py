@@ -40,7 +40,10 @@ ENDPOINTS = {
     ("post", "/tasks/{task_id}/retry"), ("post", "/tasks/{task_id}/cancel"), ("post", "/tasks/{task_id}/ignore"),
     ("post", "/tasks/{task_id}/unignore"), ("get", "/jobs"), ("post", "/jobs/{job_id}/pause"),
     ("post", "/jobs/{job_id}/resume"), ("get", "/workers/status"), ("get", "/providers/status"),
-    ("post", "/providers/{provider_id}/invalidate"),
+    ("post", "/providers/{provider_id}/invalidate"), ("get", "/schedules"), ("put", "/schedules"),
+    ("get", "/schedules/preview"), ("get", "/schedules/{schedule_id}"), ("delete", "/schedules/{schedule_id}"),
+    ("post", "/schedules/{schedule_id}/run"), ("post", "/schedules/{schedule_id}/pause"),
+    ("post", "/schedules/{schedule_id}/resume"),
 }  # fmt: skip
 
 
@@ -74,6 +77,8 @@ def test_headers_are_documented(document: dict[str, Any]):
     paths = document["paths"]
     submitted = paths["/v1/joblib/rooms/{room_id}/tasks/{job_name}"]["post"]["responses"]["202"]
     assert submitted["headers"].keys() == {"Location", "Retry-After"}
+    started = paths["/v1/joblib/schedules/{schedule_id}/run"]["post"]["responses"]["202"]
+    assert started["headers"].keys() == {"Location"}
     waited = paths["/v1/joblib/tasks/{task_id}"]["get"]["responses"]["200"]
     assert waited["headers"].keys() == {"Preference-Applied"}
 
@@ -123,6 +128,7 @@ def test_generated_requests_get_documented_answers_only(database_url: str):
         ada.submit()
         ada.claim(job["worker_id"])
         ada.put("rooms/lab/providers", json={"category": "fs", "name": "disk"})
+        ada.put("schedules", json={"name": "nightly", "job": "lab:modifiers:Rotate", "cron": "30 2 * * *"})
         schema = schemathesis.openapi.from_url(f"{base}/openapi.json")
         tested = 0
         for result in schema.get_all_operations():

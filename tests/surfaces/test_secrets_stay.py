@@ -161,6 +161,40 @@ async def test_a_snapshot_from_elsewhere_is_shown_without_secrets(
     assert_silent({**told, "logs": lines()})
 
 
+async def test_a_schedule_is_told_without_the_secrets_of_its_payload_and_reasons(
+    serve: Serve, queue: Queue, queue_url: str, lines: Any
+):
+    await queue.register_job("lab", "backups", "x")
+    payload = {"target": LEAK, "password": "hunter2", "nested": [{"api_key": "secret-token"}]}
+    told = {}
+    with Api(serve(), token_of("root", is_superuser=True)) as root:
+        body = {"name": "nightly", "job": "lab:backups:x", "cron": "@daily", "payload": payload}
+        made = root.put("schedules", json=body)
+        assert made.status_code == 201, made.text
+        address = f"schedules/{made.json()['id']}"
+        told["put"] = made.text
+        for verb in ("pause", "resume", "run"):
+            told[verb] = root.post(f"{address}/{verb}", json={"reason": LEAK[:200]}).text
+        await queue.archive_job("lab:backups:x", reason=LEAK[:200])
+        told["refusal"] = root.post(f"{address}/run", json={"reason": LEAK[:200]}).text
+        told |= {path: root.get(path).text for path in ("schedules", address, "findings", "/metrics")}
+    told["events"] = repr(await queue.list_events(page_size=500))
+    assert "dav.example" in told["events"], "the rest is still told"
+    for command in (
+        ("list",), ("list", "--json"), ("show", "lab:nightly"), ("show", "lab:nightly", "--json"),
+        ("pause", "lab:nightly", "--json", "--reason", LEAK),
+        ("add", "nightly", "lab:backups:x", "--cron", "https://user:secret@x"),
+    ):  # fmt: skip
+        done = run_command("schedules", *command, PGJOBS_DATABASE_URL=queue_url)
+        told[f"schedules {' '.join(command[:2])}"] = done.stdout + done.stderr
+    if not queue_url.startswith("sqlite"):
+        connection = await asyncpg.connect(queue_url)
+        for view in ("schedule", "task_events", "findings"):
+            told[view] = repr(await connection.fetch(f"select * from pgjobs.{view}"))
+        await connection.close()
+    assert_silent({**told, "logs": lines()})
+
+
 async def test_the_log_of_a_cleaner_process_tells_no_secret(queue: Queue, queue_url: str, tmp_path: Path):
     with answering(503, Location="https://user:secret@elsewhere/") as (address, requests):
         target = {"type": "webdav", "base_url": address, "secret_name": "dav"}

@@ -5,6 +5,9 @@
 -- time and priority, in order within the lane; a batch may run on into the next
 -- lane. Without a registered worker a claim names its `holder` and a `lease`.
 --
+-- Of a job with a limit no more are handed out than it has slots; while somebody else
+-- claims from it, a claim waits for them.
+--
 -- A claim that is not `durable` does not wait for the disk, nor does anything else
 -- in its transaction: after a crash of the server the task may be due again, and
 -- its token refused.
@@ -56,9 +59,21 @@ declare
   v_now timestamptz := pgjobs.now();
   v_until timestamptz;
   v_jobs integer[];
+  v_limited integer[];
   v_left integer := claim_tasks.quantity;
+  v_portion integer;
+  v_worse_at timestamptz;
+  v_has_turn boolean := false;
   v_taken integer;
   v_lane record;
+  v_is_choosy boolean := claim_tasks.of_owner is not null or claim_tasks.of_project is not null;
+  -- The first look, for claims of one, takes what is better than the head of the next
+  -- lane; where others are just taking all of that, the next lane has its turn. The
+  -- second takes whatever a lane has. The third ignores the floors: nobody goes home
+  -- empty-handed because of a remembered floor, unless looking has become expensive.
+  v_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
+  v_tried integer := 0;
+  v_is_held boolean := false;
   -- One draw for all: a version 8 UUID of sixty random bits and the task's number,
   -- so that no task shares its token and none can be guessed.
   v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
@@ -72,37 +87,48 @@ begin
   v_jobs := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
   );
+  v_limited := array(select j.id from pgjobs.jobs as j where j.max_running is not null and j.id = any (v_jobs));
   perform pgjobs.promote_due(v_now);
-  -- The second look ignores the floors: nobody goes home empty-handed because
-  -- of a remembered floor, unless looking has become expensive.
-  for v_look in 1..2 loop
-    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 2) as h loop
+  loop
+    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 3, v_is_choosy) as h loop
+      v_portion := v_left;
+      v_worse_at := case when v_look = 1 then v_lane.until_at else 'infinity' end;
+      if v_lane.job_id = any (v_limited) then
+        v_portion := pgjobs.free_slots(v_lane.job_id, v_left, waits => not v_has_turn);
+        continue when v_portion = 0;
+        v_has_turn := true;
+      end if;
       return query
       with taken as materialized (
         select c.ctid as place, c.due_at, c.task_id, c.attempt
         from pgjobs.ready as c
         where c.job_id = v_lane.job_id and c.priority = v_lane.priority
           and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
-          and ((claim_tasks.of_owner is null and claim_tasks.of_project is null) or exists (
+          and (c.due_at, c.task_id) < (v_worse_at, v_lane.until_id)
+          and (not v_is_choosy or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
               and t.owner is not distinct from coalesce(claim_tasks.of_owner, t.owner)
               and t.project is not distinct from coalesce(claim_tasks.of_project, t.project)
           ))
         order by c.due_at, c.task_id
-        limit v_left
+        limit v_portion
         for update skip locked
       ), gone as (
         delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
       ), leased as (
-        insert into pgjobs.leases (task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at)
+        insert into pgjobs.leases (
+          task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at, is_limited
+        )
         select
           k.task_id, v_lane.job_id, (v_luck || lpad(to_hex(k.task_id), 15, '0'))::uuid, claim_tasks.worker_id,
-          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end
+          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end,
+          v_lane.job_id = any (v_limited)
         from taken as k
-        -- Asked once, of the first: true, and the next claim begins there.
-        where (
-          select pgjobs.floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id) is not null from taken as f limit 1
+        -- Asked once, of the first: true, and the next claim begins there. What was
+        -- chosen among others says nothing of those.
+        where v_is_choosy or (
+          select pgjobs.floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id, v_now) is not null from taken as f limit 1
         )
         returning task_id, token, attempt
       )
@@ -116,8 +142,14 @@ begin
       get diagnostics v_taken = row_count;
       v_left := v_left - v_taken;
       exit when v_left = 0;
+      v_tried := v_tried + 1;
+      v_is_held := v_is_held or v_lane.until_at < 'infinity';
+      -- Not on to another priority: these lanes may have more.
+      exit when v_look = 1 and (v_tried = 8 or v_lane.until_id = 9223372036854775807);
     end loop;
-    exit when v_left < claim_tasks.quantity or pgjobs.look_cost(pgjobs.clock_ms()) > 20;
+    exit when v_left < claim_tasks.quantity or v_look = 3;
+    v_look := case when v_look = 1 and v_is_held then 2 else 3 end;
+    exit when v_look = 3 and pgjobs.look_cost(pgjobs.clock_ms()) > 20;
   end loop;
 end
 $$;

@@ -25,6 +25,8 @@ begin
   update pgjobs.jobs as j
   set archived_at = coalesce(j.archived_at, v_now), deleted_at = coalesce(j.deleted_at, v_now)
   where j.id = v_job.id;
+  -- First, so that the task of a run in flight is among those found.
+  delete from pgjobs.schedules as s where s.job_id = v_job.id;
   v_tasks := pgjobs.some_tasks_of(v_job.id, delete_job.batch);
   removed := cardinality(v_tasks);
   is_done := removed < delete_job.batch;

@@ -17,6 +17,8 @@ begin
     union all
     select j.* from pgjobs.troubles_of_jobs(v_now) as j
     union all
+    select s.* from pgjobs.troubles_of_schedules(v_now) as s
+    union all
     select p.* from pgjobs.troubles_of_partitions() as p
     union all
     select d.* from pgjobs.troubles_of_database() as d

@@ -1,7 +1,8 @@
 -- The numbers of every job, one row each: what waits and runs now (queued,
--- backlog, processing, stale_processing), and since the beginning what ended
--- (completed, failed, cancelled, retried) and how long it took (duration,
--- latency, with the upper bound of each bucket in `up_to`).
+-- backlog, processing, stale_processing), how many schedules run it and how many of
+-- them nobody starts (schedules, overdue_schedules, where there are any), and since
+-- the beginning what ended (completed, failed, cancelled, retried) and how long it
+-- took (duration, latency, with the upper bound of each bucket in `up_to`).
 --
 -- Lines are counted up to a thousand for each job and estimated beyond; what ended
 -- is what sweeps have counted.
@@ -36,6 +37,14 @@ begin
       ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
       ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
     ) as m (measure, quantity)
+    union all
+    select s.job_id, m.measure, null, m.quantity, 0
+    from (
+      select c.job_id, count(*) as quantity, count(*) filter (where c.next_run_at < v_now - interval '2 minutes') as overdue
+      from pgjobs.schedules as c
+      group by c.job_id
+    ) as s
+    cross join lateral (values ('schedules', s.quantity), ('overdue_schedules', s.overdue)) as m (measure, quantity)
     union all
     select
       r.job_id, r.measure,

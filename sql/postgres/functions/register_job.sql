@@ -18,6 +18,7 @@ create function pgjobs.register_job(
   jitter_share real default null,
   jitter_cap interval default null,
   max_age interval default null,
+  max_running integer default null,
   events text default null,
   retain_completed interval default null,
   retain_failed interval default null,
@@ -38,7 +39,7 @@ declare
 begin
   perform pgjobs.check_registration(
     register_job.room, register_job.category, register_job.name, register_job.schema, register_job.max_attempts,
-    register_job.events, register_job.actor, register_job.is_superuser
+    register_job.max_running, register_job.events, register_job.actor, register_job.is_superuser
   );
   linked_worker_id := register_job.worker_id;
   if linked_worker_id is not null and not exists (
@@ -71,12 +72,17 @@ begin
     jitter_share = coalesce(register_job.jitter_share, j.jitter_share),
     jitter_cap = coalesce(register_job.jitter_cap, j.jitter_cap),
     max_age = coalesce(register_job.max_age, j.max_age),
+    max_running = coalesce(register_job.max_running, j.max_running),
     events = coalesce(register_job.events, j.events),
     retain_completed = coalesce(register_job.retain_completed, j.retain_completed),
     retain_failed = coalesce(register_job.retain_failed, j.retain_failed),
     keep = coalesce(register_job.keep, j.keep),
     deleted_at = null
   where j.id = v_job.id;
+  if register_job.max_running <> coalesce(v_job.max_running, 0) then
+    perform pgjobs.count_unlimited();
+    perform pgjobs.wake(v_job.id, 100);
+  end if;
   if register_job.create_worker and linked_worker_id is null then
     linked_worker_id := (select w.id from pgjobs.register_worker(actor => register_job.actor) as w);
   end if;

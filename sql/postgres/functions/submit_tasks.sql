@@ -36,7 +36,7 @@ declare
   v_room text := coalesce(submit_tasks.room, v_job.room);
   v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
-  v_is_due boolean := coalesce(v_run_at <= v_now, true);
+  v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);
   v_ids bigint[];
   v_new boolean[];
   v_entered bigint[];
@@ -73,6 +73,9 @@ begin
     from unnest(v_entered) as n (id);
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
   else
+    if not isfinite(v_run_at) then
+      perform pgjobs.refuse('validation-error', 'available_at must be a time', format('Got %s.', v_run_at));
+    end if;
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
     select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);
     -- An idle worker sleeps until what was due next when it looked.

@@ -14,7 +14,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_now timestamptz := pgjobs.now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'schedules', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs.refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -30,6 +30,7 @@ begin
         when 'leases' then pgjobs.sweep_leases(v_now, batch)
         when 'workers' then pgjobs.sweep_workers(v_now, batch, sweep.worker_timeout)
         when 'internal' then pgjobs.sweep_internal(v_now, batch, sweep.internal_timeout)
+        when 'schedules' then (select f.fired + f.skipped from pgjobs.fire_schedules(least(batch, 10000)) as f)
         when 'scheduled' then pgjobs.promote_due(v_now, batch)
         when 'reads' then pgjobs.sweep_reads(v_now, batch)
         -- One batch size for all steps: to count costs a hundredth of a lease.

@@ -27,7 +27,7 @@ declare
 begin
   return query
   select
-    case when length(j.full_name) > 28 then left(j.full_name, 9) || '…' || right(j.full_name, 18) else j.full_name end,
+    case when length(j.full_name) > 27 then left(j.full_name, 9) || '…' || right(j.full_name, 17) else j.full_name end,
     case
       when j.archived_at is not null then 'archived'
       when j.paused_at is not null then 'paused'

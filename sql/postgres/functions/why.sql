@@ -90,6 +90,7 @@ declare
   v_is_alive boolean;
   v_has_holders boolean := task.job_id = any (pgjobs.jobs_with_holders(now));
   v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
+  v_held bigint := pgjobs.held_slots(task.job_id);
   v_quoted text := quote_literal(task.job);
 begin
   select j.* into v_job from pgjobs.jobs as j where j.id = task.job_id;
@@ -123,6 +124,13 @@ begin
         else format('Job %s was paused %s ago.', task.job, pgjobs.ago(v_job.paused_at, now))
       end,
       format('select * from pgjobs.resume_job(%s)', v_quoted)),
+    ('limit', v_job.max_running is null or v_held < v_job.max_running,
+      case
+        when v_job.max_running is null then 'Its job has no limit.'
+        else format('%s of at most %s of its job %s claimed or running.', v_held, v_job.max_running,
+          case when v_held = 1 then 'is' else 'are' end)
+      end,
+      format('select * from pgjobs.limit_job(%s, %s)', v_quoted, v_job.max_running * 2)),
     ('workers', v_workers > 0 or v_has_holders,
       case
         when v_workers > 0 then format('%s registered for its job.',

@@ -89,9 +89,8 @@ begin
   order by s.run_at, s.task_id
   limit 1;
   if v_floor is null or (v_head.run_at <= promote_due.now and v_head.task_id <> v_floor[2]) then
-    perform pgjobs.floor_set(
-      'scheduled', pgjobs.micros(least(v_head.run_at, promote_due.now)), coalesce(v_floor[3], v_clock + 1000),
-      case when v_head.run_at <= promote_due.now then v_head.task_id else 0 end
+    perform pgjobs.floor_at(
+      'scheduled', v_head.run_at, v_head.task_id, promote_due.now, coalesce(v_floor[3], v_clock + 1000)
     );
   end if;
   if v_head.run_at is null or v_head.run_at > promote_due.now then

@@ -8,6 +8,10 @@
 -- so that late commits and returned tasks are found. Where it is a time it names
 -- a task too: a batch of ten thousand is due in the same microsecond.
 --
+-- What is due by now need not be there by now: a task is due when its submit
+-- began, and there when that has committed. So floors stay behind the present by
+-- longer than commits usually take; whatever commits later is late.
+--
 -- Kept as floor/task/expires. These are SQL functions without settings of their
 -- own so that they are inlined: claims call them for every lane.
 create function pgjobs.floor_get(lane text, clock bigint)
@@ -54,18 +58,35 @@ return coalesce(to_timestamp(micros / 1000000.0::double precision), '-infinity')
 comment on function pgjobs.moment is
   'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';
 
+create function pgjobs.settled(now timestamptz)
+returns timestamptz
+language sql stable
+return now - interval '50 milliseconds';
+
+comment on function pgjobs.settled is
+  'By when everything due has been committed, as a rule. Example: select pgjobs.settled(pgjobs.now())';
+
+-- Remembers that nothing worth looking at is below this task, as far as that is settled.
+create function pgjobs.floor_at(lane text, due_at timestamptz, task_id bigint, now timestamptz, expires bigint)
+returns text
+language sql volatile
+return pgjobs.floor_set(lane, pgjobs.micros(least(due_at, pgjobs.settled(now))), expires, coalesce(task_id, 0));
+
+comment on function pgjobs.floor_at is
+  'Remembers a place in line in this session. Example: select pgjobs.floor_at(''1_5'', pgjobs.now(), 42, pgjobs.now(), 0)';
+
 -- Moves a lane's floor up to the first task that was taken; what others are just
 -- taking below it comes into view again when the floor expires, should they fail.
-create function pgjobs.floor_raise(lane text, floor bigint[], due_at timestamptz, task_id bigint)
+create function pgjobs.floor_raise(lane text, floor bigint[], due_at timestamptz, task_id bigint, now timestamptz)
 returns text
 language sql volatile
 return case
   when task_id = floor[2] then ''
-  else pgjobs.floor_set(lane, pgjobs.micros(due_at), floor[3], task_id)
+  else pgjobs.floor_at(lane, due_at, task_id, now, floor[3])
 end;
 
 comment on function pgjobs.floor_raise is
-  'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42)';
+  'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42, pgjobs.now())';
 
 create function pgjobs.look_cost(clock bigint)
 returns bigint

@@ -1,9 +1,20 @@
 -- Where to take from, best lane first: due time of its head plus a step of `aging`
 -- for each priority. A waiting task's key is fixed and newcomers' keys grow, so an
 -- old task of low priority gets its turn. One index probe per lane; a worker of a
--- single lane, as most are, has nothing to choose and begins at the floor.
-create function pgjobs.lane_heads(job_ids integer[], now timestamptz, ignore_floors boolean)
-returns table (job_id integer, priority smallint, due_at timestamptz, task_id bigint, lane text, floor bigint[])
+-- single lane, as most are, has nothing to choose and begins at the floor, unless
+-- it `is_choosy`: then what it takes need not be the first, and says nothing of
+-- what is below. Up to (until_at, until_id) a lane is better than the next.
+create function pgjobs.lane_heads(job_ids integer[], now timestamptz, ignore_floors boolean, is_choosy boolean)
+returns table (
+  job_id integer,
+  priority smallint,
+  due_at timestamptz,
+  task_id bigint,
+  lane text,
+  floor bigint[],
+  until_at timestamptz,
+  until_id bigint
+)
 language plpgsql volatile
 as $$
 #variable_conflict use_column
@@ -16,7 +27,7 @@ begin
   if job_id is null then
     return;
   end if;
-  if exists (
+  if is_choosy or exists (
     select from pgjobs.lanes as a
     where a.job_id = any (lane_heads.job_ids) and (a.job_id, a.priority) <> (lane_heads.job_id, lane_heads.priority)
   ) then
@@ -33,31 +44,42 @@ begin
     order by r.due_at, r.task_id
     limit 1;
     perform pgjobs.note_look(v_clock);
-    floor := array[pgjobs.micros(coalesce(due_at, lane_heads.now)), coalesce(task_id, 0), pgjobs.next_look(v_clock)];
-    perform pgjobs.floor_set(lane, floor[1], floor[3], floor[2]);
+    floor := array[null, task_id, pgjobs.next_look(v_clock)];
+    perform pgjobs.floor_at(lane, due_at, task_id, lane_heads.now, floor[3]);
     if task_id is null then
       return;
     end if;
+  else
+    due_at := pgjobs.moment(floor[1]);
+    task_id := floor[2];
   end if;
-  due_at := pgjobs.moment(floor[1]);
-  task_id := floor[2];
+  until_at := 'infinity';
   return next;
 end
 $$;
 
 comment on function pgjobs.lane_heads is
-  'Where to take from, best lane first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true)';
+  'Where to take from, best lane first. Example: select * from pgjobs.lane_heads(array[1], pgjobs.now(), true, false)';
 
--- The heads of many lanes, best first. What it saw becomes each lane's floor; an
--- empty lane's is the present: what is still on its way may be below it, and is
--- found when the floor expires.
+-- The heads of many lanes, best first, each with the next one's place as seen from
+-- its lane. What it saw becomes each lane's floor.
 create function pgjobs.ranked_heads(job_ids integer[], now timestamptz, clock bigint, trusted bigint)
-returns table (job_id integer, priority smallint, due_at timestamptz, task_id bigint, lane text, floor bigint[])
+returns table (
+  job_id integer,
+  priority smallint,
+  due_at timestamptz,
+  task_id bigint,
+  lane text,
+  floor bigint[],
+  until_at timestamptz,
+  until_id bigint
+)
 language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
   v_expires bigint := pgjobs.next_look(ranked_heads.clock);
+  v_aging interval := (select s.aging from pgjobs.settings as s);
 begin
   return query
   with looked as materialized (
@@ -66,9 +88,9 @@ begin
       array[pgjobs.micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires)] as floor,
       case
         when l.floor is null
-          then pgjobs.floor_set(l.lane, pgjobs.micros(coalesce(h.due_at, ranked_heads.now)), v_expires, coalesce(h.task_id, 0))
+          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, v_expires)
         when h.task_id <> l.floor[2]
-          then pgjobs.floor_set(l.lane, pgjobs.micros(h.due_at), l.floor[3], h.task_id)
+          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, l.floor[3])
       end
     from (
       select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, ranked_heads.trusted) as floor
@@ -80,18 +102,31 @@ begin
       offset 0
     ) as l
     left join lateral (
+      -- The head of last time is mostly still there, and one row is found a good deal
+      -- sooner than the first of many: an index is read by the page.
       select r.due_at, r.task_id
       from pgjobs.ready as r
       where r.job_id = l.job_id and r.priority = l.priority
-        and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
-      order by r.due_at, r.task_id
+        and r.due_at = pgjobs.moment(l.floor[1]) and r.task_id = l.floor[2]
+      union all
+      (
+        select r.due_at, r.task_id
+        from pgjobs.ready as r
+        where r.job_id = l.job_id and r.priority = l.priority
+          and (r.due_at, r.task_id) >= (pgjobs.moment(l.floor[1]), coalesce(l.floor[2], 0))
+        order by r.due_at, r.task_id
+        limit 1
+      )
       limit 1
     ) as h on true
   )
-  select k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor
-  from looked as k
-  where k.due_at is not null
-  order by k.due_at + k.priority * (select s.aging from pgjobs.settings as s), k.priority, k.task_id;
+  select
+    k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor,
+    coalesce(lead(k.rank) over ranks - k.priority * v_aging, 'infinity'),
+    case when k.priority = lead(k.priority) over ranks then lead(k.task_id) over ranks else 9223372036854775807 end
+  from (select l.*, l.due_at + l.priority * v_aging as rank from looked as l where l.due_at is not null) as k
+  window ranks as (order by k.rank, k.priority, k.task_id)
+  order by k.rank, k.priority, k.task_id;
 end
 $$;
 

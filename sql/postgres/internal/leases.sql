@@ -112,6 +112,7 @@ begin
     where verdict <> 'pending'
   )
   select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
+  perform pgjobs.wake_for_slots();
 end
 $$;
 

@@ -81,21 +81,21 @@ $$;
 comment on function pgjobs.rates is
   'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
 
--- A duration in a few characters, for narrow screens.
+-- A duration as people say it, in seven characters at most: a column of `top` holds it.
 create function pgjobs.short_duration(seconds double precision)
 returns text
 language sql immutable
 return case
   when seconds is null then null
-  when seconds < 1 then round(seconds * 1000) || 'ms'
-  when seconds < 120 then round(seconds) || 's'
-  when seconds < 7200 then round(seconds / 60) || 'm'
-  when seconds < 172800 then round(seconds / 3600) || 'h'
-  else round(seconds / 86400) || 'd'
+  when seconds < 1 then round(seconds * 1000) || ' ms'
+  when seconds < 100 then round(seconds) || ' s'
+  when seconds < 6000 then round(seconds / 60) || ' min'
+  when seconds < 172800 then round(seconds / 3600) || ' h'
+  else round(seconds / 86400) || ' d'
 end;
 
 comment on function pgjobs.short_duration is
-  'A duration in a few characters. Example: select pgjobs.short_duration(4000)';
+  'A duration as people say it. Example: select pgjobs.short_duration(4000)';
 
 -- Never negative: what committed a moment ago may be younger than `now`.
 create function pgjobs.elapsed(since timestamptz, now timestamptz)

@@ -1,6 +1,7 @@
 -- Every reason to refuse a registration.
 create function pgjobs.check_registration(
-  room text, category text, name text, schema jsonb, max_attempts integer, events text, actor text, is_superuser boolean
+  room text, category text, name text, schema jsonb, max_attempts integer, max_running integer, events text, actor text,
+  is_superuser boolean
 )
 returns void
 language plpgsql stable
@@ -23,6 +24,7 @@ begin
   if max_attempts not between 1 and 10000 then
     perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
   end if;
+  perform pgjobs.check_limit(check_registration.max_running);
   if events not in ('failures', 'full') then
     perform pgjobs.refuse('validation-error', 'events must be failures or full', format('Got %s.', events));
   end if;
@@ -32,8 +34,22 @@ $$;
 comment on function pgjobs.check_registration is
   'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
 
+create function pgjobs.check_limit(max_running integer)
+returns void
+language plpgsql stable
+as $$
+begin
+  if max_running not between 1 and 1000000 then
+    perform pgjobs.refuse('validation-error', 'max_running must be between 1 and 1000000', format('Got %s.', max_running),
+      'To let none run, pause the job.');
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_limit is 'Refuses limits that cannot be. Example: select pgjobs.check_limit(3)';
+
 -- Soft-deletes jobs that nobody serves and nothing waits for, unless they are to
--- be kept and nobody asked for them by name.
+-- be kept or have a schedule, and nobody asked for them by name.
 --
 -- Whoever ends a task of a job that is served goes on without a lock: the job's
 -- last worker to leave looks again. Otherwise the rows are locked in a statement
@@ -67,6 +83,7 @@ begin
     and j.deleted_at is null
     and (not j.keep or even_kept)
     and not exists (select from pgjobs.worker_jobs as w where w.job_id = j.id)
+    and (even_kept or not exists (select from pgjobs.schedules as s where s.job_id = j.id))
     -- Subqueries, not `not exists`: as a join it would read the whole backlog.
     and (select true from pgjobs.ready as r where r.job_id = j.id limit 1) is null
     and (select true from pgjobs.scheduled as s where s.job_id = j.id limit 1) is null;

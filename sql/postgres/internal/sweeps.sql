@@ -11,6 +11,7 @@ as $$
 declare
   v_held tid[];
 begin
+  perform pgjobs.count_unlimited();
   v_held := array(
     select l.ctid
     from pgjobs.leases as l

@@ -136,10 +136,21 @@ language plpgsql
 as $$
 declare
   v_task bigint;
+  v_is_told boolean;
+  v_are_limited boolean;
 begin
-  if exists (select from pgjobs.jobs as j where j.events = 'full')
-    or exists (select from new_rows as n where n.status <> 'completed')
-  then
+  select
+    exists (select from pgjobs.jobs as j where j.events = 'full') or exists (select from new_rows as n where n.status <> 'completed'),
+    exists (select from pgjobs.jobs as j where j.max_running is not null)
+  into v_is_told, v_are_limited;
+  if v_are_limited then
+    -- Slots came free.
+    perform pgjobs.wake(n.job_id, count(*))
+    from new_rows as n
+    join pgjobs.jobs as j on j.id = n.job_id and j.max_running is not null
+    group by n.job_id;
+  end if;
+  if v_is_told then
     insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id, actor, message)
     select
       n.ended_at, n.status, n.task_id, n.job_id, t.room, n.status, n.worker_id, n.actor,
@@ -164,4 +175,4 @@ begin
 end
 $$;
 
-comment on function pgjobs.announce_ended is 'Trigger: records endings, wakes watchers and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';
+comment on function pgjobs.announce_ended is 'Trigger: records endings, wakes watchers and whoever waits for a slot, and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';

@@ -90,6 +90,46 @@ $$;
 comment on function pgjobs.troubles_of_upkeep is
   'What upkeep has left undone. Example: select * from pgjobs.troubles_of_upkeep(pgjobs.now())';
 
+-- What is wrong with schedules: runs that nobody starts, that cannot be, or that fail.
+create function pgjobs.troubles_of_schedules(now timestamptz)
+returns table (severity text, subject text, message text, advice text)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+as $$
+begin
+  return query
+  select
+    'error', 'schedule ' || s.full_name, format('It is due for %s and nobody starts it', pgjobs.ago(s.next_run_at, now)),
+    'select * from pgjobs.fire_schedules()'
+  from pgjobs.schedule as s
+  where s.next_run_at < now - interval '2 minutes'
+  union all
+  select
+    'warning', 'schedule ' || s.full_name, format('It runs for nothing: %s is %s', s.job, replace(s.state, 'job ', '')),
+    format(
+      case s.state when 'job archived' then 'select * from pgjobs.unarchive_job(%L)' else 'select * from pgjobs.pause_schedule(%2$L)' end,
+      s.job, s.full_name
+    )
+  from pgjobs.schedule as s
+  where s.state in ('job archived', 'job retired')
+  union all
+  select
+    'warning', 'schedule ' || s.full_name, 'Its last three runs failed', format('select * from pgjobs.errors where job = %L', s.job)
+  from pgjobs.schedule as s
+  where s.paused_at is null
+    and 3 = (
+      select count(*)
+      from (select n.task_id from pgjobs.schedule_runs as n where n.schedule_id = s.id order by n.id desc limit 3) as r
+      join pgjobs.outcomes as o on o.task_id = r.task_id
+      where o.status = 'failed'
+    );
+end
+$$;
+
+comment on function pgjobs.troubles_of_schedules is
+  'What is wrong with schedules. Example: select * from pgjobs.troubles_of_schedules(pgjobs.now())';
+
 -- Partitions that are missing: nothing stops for want of one, but the disk of what
 -- has none is not given back.
 create function pgjobs.troubles_of_partitions()

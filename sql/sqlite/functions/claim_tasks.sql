@@ -20,7 +20,8 @@
 -- of `in_room` and `in_category`. Takes from the lane whose head is best by due
 -- time and priority, in order within the lane; a batch may run on into the next
 -- lane. Without a registered worker a claim names its `holder` and a `lease`.
--- Every claim is as `durable` as the file.
+-- Of a job with a limit no more are handed out than it has slots. Every claim is as
+-- `durable` as the file.
 -- include check_lease
 select refuse('validation-error', 'quantity must be between 1 and 500', 'Got ' || :quantity || '.')
 where :quantity not between 1 and 500;
@@ -37,12 +38,20 @@ where id = :worker_id and last_heartbeat_at < now() - (select s.worker_timeout /
 -- include claimable_jobs
 -- include promote_due
 
+-- Slots of jobs that have a limit.
+select json_group_object(cast(j.id as text), max(0, j.max_running - (
+  select count(*) from tasks as t where t.status in ('claimed', 'running') and t.job_id = j.id
+))) as v_slots
+from jobs as j
+where j.max_running is not null and j.id in (select i.value from json_each(:v_jobs) as i);
+
 -- The lanes, best head first: due time plus a step of `aging` for each priority.
 -- A waiting task's key is fixed and newcomers' keys grow, so an old task of low
 -- priority gets its turn. Each lane is read no further than `quantity`, so that
 -- a backlog is never sorted.
 with lanes_in_order as materialized (
   select
+    l.job_id,
     row_number() over (order by h.due_at + h.priority * s.aging, h.priority, h.id) as place,
     (
       select json_group_array(o.id)
@@ -68,17 +77,24 @@ with lanes_in_order as materialized (
   )
 ), portions as materialized (
   select
-    l.place, l.task_ids,
+    l.place, l.job_id, l.task_ids,
     sum(json_array_length(l.task_ids)) over (order by l.place) - json_array_length(l.task_ids) as tasks_before
   from lanes_in_order as l
 )
 select json_group_array(json_array(k.id, uuid4())) as v_taken
 from (
-  select i.value as id
-  from portions as p
-  cross join json_each(p.task_ids) as i
-  where p.tasks_before < :quantity
-  order by p.place, i.key
+  select o.id
+  from (
+    select
+      i.value as id, p.place, i.key, json_extract(:v_slots, '$."' || p.job_id || '"') as slots,
+      row_number() over (partition by p.job_id order by p.place, i.key) as slot
+    from portions as p
+    cross join json_each(p.task_ids) as i
+    -- Of a limited job more may have been read than it has slots.
+    where p.tasks_before < :quantity or :v_slots <> '{}'
+  ) as o
+  where o.slots is null or o.slot <= o.slots
+  order by o.place, o.key
   limit :quantity
 ) as k;
 

@@ -13,6 +13,7 @@ where j.id = :v_job and j.room = '@internal';
 update jobs
 set archived_at = coalesce(archived_at, now()), deleted_at = coalesce(deleted_at, now())
 where id = :v_job;
+delete from schedules where job_id = :v_job;
 select json_group_array(t.id) as v_tasks, count(*) as v_removed, count(*) < :batch as v_is_done
 from (select o.id from tasks as o where o.job_id = :v_job order by o.id limit :batch) as t;
 select json_group_array(json_array(o.id)) as v_pruned

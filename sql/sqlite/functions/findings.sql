@@ -60,6 +60,25 @@ with lines as materialized (
   where l.paused_at is not null or l.archived_at is not null
   union all
   select
+    'error', 'schedule ' || s.full_name,
+    'It is due for ' || short_duration((now() - s.next_run_at) / 1e6) || ' and nobody starts it', 'fire_schedules()'
+  from schedules as s
+  where s.next_run_at < now() - 120000000
+  union all
+  select
+    'warning', 'schedule ' || s.full_name, 'It runs for nothing: ' || s.job || ' is ' || replace(s.state, 'job ', ''),
+    iif(s.state = 'job archived', 'unarchive_job(' || quote(s.job) || ')', 'pause_schedule(' || quote(s.full_name) || ')')
+  from schedule as s
+  where s.state in ('job archived', 'job retired')
+  union all
+  select 'warning', 'schedule ' || s.full_name, 'Its last three runs failed', 'errors(' || quote(s.job) || ')'
+  from schedule as s
+  where s.paused_at is null
+    and json_extract(s.recent, '$[0].status') = 'failed'
+    and json_extract(s.recent, '$[1].status') = 'failed'
+    and json_extract(s.recent, '$[2].status') = 'failed'
+  union all
+  select
     'warning', 'job ' || j.full_name,
     json_extract(r.value, '$.failed') || ' of '
     || (json_extract(r.value, '$.failed') + json_extract(r.value, '$.completed'))

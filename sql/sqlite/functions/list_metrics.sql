@@ -1,9 +1,10 @@
 -- list_metrics()
 --
 -- The numbers of every job, one row each: what waits and runs now (queued,
--- backlog, processing, stale_processing), what ended in all time (completed,
--- failed, cancelled, retried) and how long it took (duration, latency, with the
--- upper bound of each bucket in `up_to`).
+-- backlog, processing, stale_processing), how many schedules run it and how many of
+-- them nobody starts (schedules, overdue_schedules, where there are any), what ended
+-- in all time (completed, failed, cancelled, retried) and how long it took (duration,
+-- latency, with the upper bound of each bucket in `up_to`).
 with numbers (job_id, measure, up_to, quantity, seconds) as (
   select t.job_id, 'queued', null, count(*), 0.0 from tasks as t where t.status = 'pending' group by t.job_id
   union all
@@ -21,6 +22,12 @@ with numbers (job_id, measure, up_to, quantity, seconds) as (
   from tasks as t
   where t.status in ('claimed', 'running') and t.until <= now()
   group by t.job_id
+  union all
+  select s.job_id, 'schedules', null, count(*), 0.0 from schedules as s group by s.job_id
+  union all
+  select s.job_id, 'overdue_schedules', null, count(*) filter (where s.next_run_at < now() - 120000000), 0.0
+  from schedules as s
+  group by s.job_id
   union all
   select
     r.job_id, r.measure,

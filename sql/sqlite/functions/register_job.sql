@@ -11,6 +11,7 @@
 --   jitter_share real = null,
 --   jitter_cap interval = null,
 --   max_age interval = null,
+--   max_running integer = null,
 --   events text = null,
 --   retain_completed interval = null,
 --   retain_failed interval = null,
@@ -39,6 +40,11 @@ select refuse('validation-error', 'A schema has at most 65536 bytes and 32 level
 where is_json_over(:schema, 65536) or json_depth(:schema) > 32;
 select refuse('validation-error', 'max_attempts must be between 1 and 10000', 'Got ' || :max_attempts || '.')
 where :max_attempts not between 1 and 10000;
+select refuse(
+  'validation-error', 'max_running must be between 1 and 1000000', 'Got ' || :max_running || '.',
+  'To let none run, pause the job.'
+)
+where :max_running not between 1 and 1000000;
 select refuse('validation-error', 'events must be failures or full', 'Got ' || :events || '.')
 where :events not in ('failures', 'full');
 select refuse('worker-not-found', 'Worker ' || :worker_id || ' does not exist')
@@ -72,6 +78,7 @@ set
   jitter_share = coalesce(:jitter_share, jitter_share),
   jitter_cap = coalesce(:jitter_cap, jitter_cap),
   max_age = coalesce(:max_age, max_age),
+  max_running = coalesce(:max_running, max_running),
   events = coalesce(:events, events),
   retain_completed = coalesce(:retain_completed, retain_completed),
   retain_failed = coalesce(:retain_failed, retain_failed),

@@ -5,9 +5,9 @@
 -- so rollups only forget old minutes, and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
-  'Steps: leases, workers, internal, scheduled, reads, rollups, errors, retention, storage'
+  'Steps: leases, workers, internal, schedules, scheduled, reads, rollups, errors, retention, storage'
 )
-where :step not in ('leases', 'workers', 'internal', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage')
+where :step not in ('leases', 'workers', 'internal', 'schedules', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage')
   or :batch not between 1 and 100000;
 select refuse('validation-error', 'Timeouts must be longer than zero')
 where :worker_timeout <= 0 or :internal_timeout <= 0;
@@ -65,6 +65,9 @@ from (
 ) as l;
 -- include end_attempts
 
+select iif(coalesce(:step, 'schedules') = 'schedules', min(:batch, 10000), 0) as v_fire;
+-- include fire_schedules
+
 select iif(coalesce(:step, 'scheduled') = 'scheduled', :batch, 0) as v_batch;
 -- include promote_due
 
@@ -121,6 +124,7 @@ from (values
   ('leases', :v_lapsed),
   ('workers', :v_silent),
   ('internal', :v_stuck),
+  ('schedules', :v_fired + :v_skipped),
   ('scheduled', :v_promoted),
   ('reads', :v_expired_reads),
   ('rollups', 0),

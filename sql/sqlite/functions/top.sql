@@ -27,7 +27,7 @@ with busy as (
   where j.deleted_at is null
 )
 select
-  iif(length(b.full_name) > 28, substr(b.full_name, 1, 9) || '…' || substr(b.full_name, -18), b.full_name) as job,
+  iif(length(b.full_name) > 27, substr(b.full_name, 1, 9) || '…' || substr(b.full_name, -17), b.full_name) as job,
   case
     when b.archived_at is not null then 'archived'
     when b.paused_at is not null then 'paused'

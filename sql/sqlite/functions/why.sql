@@ -27,7 +27,9 @@ left join workers as w on w.id = t.worker_id
 where t.id = :v_task;
 with one as (
   select
-    t.*, j.full_name as job, j.archived_at, j.deleted_at, j.paused_at, first_line(t.error) as short_error,
+    t.*, j.full_name as job, j.archived_at, j.deleted_at, j.paused_at, j.max_running,
+    (select count(*) from tasks as h where h.status in ('claimed', 'running') and h.job_id = t.job_id) as held,
+    first_line(t.error) as short_error,
     t.status in ('claimed', 'running') as is_held, t.status = 'pending' as is_pending,
     short_duration(abs(now() - t.due_at) / 1e6) as due_ago,
     coalesce(t.until <= now(), false) as is_lapsed
@@ -136,7 +138,17 @@ with one as (
   where o.is_pending
   union all
   select
-    7, 'workers', :v_workers > 0 or :v_has_holders,
+    7, 'limit', o.max_running is null or o.held < o.max_running,
+    iif(
+      o.max_running is null, 'Its job has no limit.',
+      o.held || ' of at most ' || o.max_running || ' of its job ' || iif(o.held = 1, 'is', 'are') || ' claimed or running.'
+    ),
+    'limit_job(' || quote(o.job) || ', ' || (o.max_running * 2) || ')'
+  from one as o
+  where o.is_pending
+  union all
+  select
+    8, 'workers', :v_workers > 0 or :v_has_holders,
     case
       when :v_workers = 1 then 'One worker is registered for its job.'
       when :v_workers > 1 then :v_workers || ' workers are registered for its job.'
@@ -148,7 +160,7 @@ with one as (
   where o.is_pending
   union all
   select
-    8, 'heartbeats', :v_is_alive or :v_has_holders or :v_workers = 0,
+    9, 'heartbeats', :v_is_alive or :v_has_holders or :v_workers = 0,
     case
       when :v_is_alive then 'The last heartbeat came ' || short_duration((now() - :v_heard_at) / 1e6) || ' ago.'
       when :v_workers = 0 or :v_has_holders then 'Nobody owes a heartbeat.'
@@ -160,7 +172,7 @@ with one as (
   where o.is_pending
   union all
   select
-    9, 'line', :v_ahead = 0,
+    10, 'line', :v_ahead = 0,
     case
       when :v_ahead = 0 then 'It is the next of its job.'
       when :v_ahead = 1 then 'One task of its job comes before it.'

@@ -20,6 +20,7 @@ COMMANDS = {
     "enqueue": Later("enqueue", "Submit a task and print its number."),
     "tasks": Later("tasks", "Look at tasks and act on them."),
     "jobs": Later("jobs", "Look at jobs and act on them."),
+    "schedules": Later("schedules", "Have jobs run by themselves, and look at those that do."),
     "workers": Later("workers", "Look at workers and take them away."),
     "cleanup": Later("cleanup", "Look after what runs that did not complete have left behind."),
     "top": Later("top", "Watch the busiest jobs; q ends it."),

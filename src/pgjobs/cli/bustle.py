@@ -1,5 +1,5 @@
-"""What `make demo` leaves to look at: jobs at work, a task that is blocked, a provider that answers,
-and a run that waits to be cleaned up after."""
+"""What `make demo` leaves to look at: jobs at work, some by themselves, a task that is blocked, a provider
+that answers, and a run that waits to be cleaned up after."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ NODE = "demo"
 NOBODYS = {"type": "webdav", "base_url": "https://files.example.org/exports", "secret_name": "demo"}
 FOLDERS = ("cats", "clouds", "harbour", "mountains", "trains")
 BEAT = 2.0
+OFTEN = timedelta(seconds=25)
 _DAY = timedelta(days=1)
 
 
@@ -50,7 +51,8 @@ async def bustling(queue: Queue, worker: Worker, base: str) -> AsyncIterator[Non
         leave = await feed_of(queue).subscribe(_answers(client, str(pictures.provider_id)))
         try:
             busy += [
-                asyncio.create_task(work) for work in (_one_of_each(queue), _submit(queue), _ask(client))
+                asyncio.create_task(work)
+                for work in (_schedule(queue), _one_of_each(queue), _submit(queue), _ask(client))
             ]
             yield
         finally:
@@ -60,6 +62,28 @@ async def bustling(queue: Queue, worker: Worker, base: str) -> AsyncIterator[Non
             leave()
             await feed_of(queue).close()
             await queue.revoke_token(token.id)
+
+
+async def _schedule(queue: Queue) -> None:
+    """One that runs all the time, one at night, one that is paused.
+
+    They stay when the demo is over; without overlap at most one task of each waits for the next time.
+    """
+    await queue.register_schedule(
+        "hello", GREET, every=OFTEN, payload={"name": "Ada"}, owner="ada", overlap=False
+    )
+    await queue.register_schedule(
+        "nightly report", REPORT, cron="30 2 * * *", timezone="Europe/Berlin", payload={"pages": 5},
+        owner="bob", overlap=False,
+    )  # fmt: skip
+    monthly = await queue.register_schedule(
+        "monthly export", EXPORT, cron="0 6 LW * *", timezone="Europe/Berlin", payload={"month": "this"},
+        overlap=False,
+    )  # fmt: skip
+    if monthly.registered == "created":
+        await queue.pause_schedule(
+            str(monthly.schedule_id), actor="ops", reason="the connection breaks in the middle"
+        )
 
 
 async def _one_of_each(queue: Queue) -> None:

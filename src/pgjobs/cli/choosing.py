@@ -50,6 +50,17 @@ def complete_job(incomplete: str) -> list[str]:
     return [job.full_name for job in jobs if job.full_name.startswith(incomplete)]
 
 
+def complete_schedule(incomplete: str) -> list[str]:
+    """The same for schedules."""
+    from pgjobs.cli.database import with_queue
+
+    try:
+        schedules = with_queue(None, lambda queue: queue.list_schedules(page_size=_PAGE))
+    except Exception:
+        return []
+    return [schedule.full_name for schedule in schedules if schedule.full_name.startswith(incomplete)]
+
+
 TaskRef: TypeAlias = Annotated[
     Reference, typer.Argument(parser=Reference, metavar="TASK", help="Number or public id of the task.")
 ]

@@ -26,9 +26,9 @@ JobRef: TypeAlias = Annotated[
 ]
 
 _SHOWN = (
-    "full_name", "uuid", "id", "created_at", "paused_at", "archived_at", "deleted_at", "max_attempts",
-    "backoff_base", "backoff_cap", "jitter_share", "jitter_cap", "max_age", "events", "retain_completed",
-    "retain_failed", "schema",
+    "full_name", "uuid", "id", "created_at", "paused_at", "archived_at", "deleted_at", "max_running",
+    "max_attempts", "backoff_base", "backoff_cap", "jitter_share", "jitter_cap", "max_age", "events",
+    "retain_completed", "retain_failed", "schema",
 )  # fmt: skip
 
 
@@ -80,6 +80,21 @@ def pause(job: JobRef, url: Url = None, reason: Reason = None, as_json: AsJson =
 def resume(job: JobRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
     """Hand out a paused job's tasks again."""
     _act(url, lambda queue: queue.resume_job(job, actor=operator(), reason=reason), "is resumed", as_json)
+
+
+@jobs.command()
+def limit(
+    job: JobRef,
+    most: Annotated[
+        int | None, typer.Argument(metavar="[MOST]", help="How many; without it, any number.")
+    ] = None,
+    url: Url = None,
+    reason: Reason = None,
+    as_json: AsJson = False,
+) -> None:
+    """Limit how many of a job's tasks run at once, wherever; without a number, lift the limit."""
+    outcome = "has no limit" if most is None else f"runs at most {most} at once"
+    _act(url, lambda queue: queue.limit_job(job, most, actor=operator(), reason=reason), outcome, as_json)
 
 
 @jobs.command()

@@ -22,6 +22,7 @@ Limit: TypeAlias = Annotated[int, typer.Option(min=1, max=500, help="How many at
 _STYLES = {
     "running": "cyan", "claimed": "cyan", "completed": "green", "failed": "red", "cancelled": "yellow",
     "ignored": "dim", "blocked": "red", "overdue": "red", "retrying": "yellow", "no": "red", "stale": "red",
+    "skipped": "yellow", "paused": "dim",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import { Database } from "./pages/database.js";
 import { Jobs } from "./pages/jobs.js";
 import { Overview } from "./pages/overview.js";
 import { Providers } from "./pages/providers.js";
+import { Schedules } from "./pages/schedules.js";
 import { SignIn } from "./pages/signin.js";
 import { Task } from "./pages/task.js";
 import { Tasks } from "./pages/tasks.js";
@@ -23,6 +24,7 @@ const ROUTES = [
   [/^\/jobs$/, Jobs, "Jobs"],
   [/^\/workers$/, Workers, "Workers"],
   [/^\/providers$/, Providers, "Providers"],
+  [/^\/schedules$/, Schedules, "Schedules"],
   [/^\/maintenance\/cleanup$/, Cleanup, "Incomplete cleanup"],
   [/^\/database$/, Database, "Database"],
 ];

@@ -10,6 +10,16 @@ export const compact = (value) =>
 export const date = (text) => (text ? when.format(new Date(text)) : "—");
 export const time = (text) => (text ? clockTime.format(new Date(text)) : "—");
 
+// A time as the clocks of a zone show it. The server may know zones that the browser does not.
+export function moment(text, timeZone, parts = {}) {
+  const shown = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", ...parts };
+  try {
+    return new Date(text).toLocaleString("en-GB", { ...shown, timeZone });
+  } catch {
+    return new Date(text).toLocaleString("en-GB", { ...shown, timeZone: "UTC", timeZoneName: "short" });
+  }
+}
+
 // How long, in the two largest units.
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(seconds)) return "—";
@@ -28,6 +38,14 @@ export function duration(seconds) {
     if (count) parts.push(`${count} ${name}`);
   }
   return parts.join(" ");
+}
+
+// How long, rounded: seconds are read better without tenths, minutes without seconds, ten hours without minutes, ten
+// days without hours. Sentences of `why` and `findings` round alike, and may stand beside it.
+export function roughly(seconds) {
+  if (seconds < 100) return `${Math.round(seconds) || 1} s`;
+  const unit = seconds < 36000 ? 60 : seconds < 864000 ? 3600 : 86400;
+  return duration(Math.round(seconds / unit) * unit);
 }
 
 export const between = (from, to) => (from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : null);

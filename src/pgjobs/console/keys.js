@@ -1,4 +1,4 @@
-// The keyboard: `/` search, `j` `k` move, Enter opens what has the focus, `r` retries, `?` helps.
+// The keyboard: `/` search, `j` `k` move, Enter opens what has the focus, `r` retries or runs, `?` helps.
 import { isOpen, show } from "./parts/dialogs.js";
 import { go } from "./router.js";
 import { html } from "./view.js";
@@ -38,7 +38,7 @@ export function showKeys() {
       <dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous row</dd>
       <dt><kbd>Enter</kbd></dt><dd>open the row</dd>
       <dt><kbd>x</kbd></dt><dd>choose the row</dd>
-      <dt><kbd>r</kbd></dt><dd>retry the task</dd>
+      <dt><kbd>r</kbd></dt><dd>retry the task, run the schedule now</dd>
       <dt><kbd>p</kbd></dt><dd>pause and resume live updates</dd>
       <dt><kbd>?</kbd></dt><dd>this help</dd>
     </dl>

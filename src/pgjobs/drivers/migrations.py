@@ -132,6 +132,7 @@ def _scripts_of(todo: Plan, release: Release) -> Iterator[Script]:
     if not todo:
         return
     yield _runner("bookkeeping.sql", release.schema)
+    yield _runner("lock_tables.sql", release.schema)
     # Before the migrations: a column that a view shows cannot be altered.
     yield _runner("drop_code.sql", release.schema)
     for script in todo.migrations:

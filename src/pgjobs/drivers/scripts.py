@@ -101,6 +101,7 @@ def _release_in(root: Path, schema: str, prefix: str, roles: bool) -> Release:
             *sorted((root / "internal").glob("*.sql")),
             root / "views.sql",
             root / "maintenance.sql",
+            root / "schedules.sql",
             *sorted((root / "functions").glob("*.sql")),
             root / "operators.sql",
             root / "triggers.sql",

@@ -118,6 +118,10 @@ def _to_uuids(value: str | int) -> list[UUID] | int:
     return [UUID(item) for item in decode(value)]
 
 
+def _to_times(value: str) -> list[datetime]:
+    return [to_time(microseconds) for microseconds in decode(value)]
+
+
 _ARGUMENTS: Mapping[str, Convert] = {
     "text": _text,
     "integer": _integer(32),
@@ -137,16 +141,39 @@ _COLUMNS: Mapping[str, Convert] = {
     "run_id": UUID,
     "is_done": bool,
     "token": _to_token,
-    **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id", "next"), UUID),
+    **dict.fromkeys(("uuid", "task_uuid", "job_uuid", "linked_worker_id", "provider_id", "next"), UUID),
     "worker_id": _to_holder,
     **dict.fromkeys(("workers",), _to_uuids),
     **dict.fromkeys(
-        ("payload", "result", "progress", "schema", "fields", "tags", "found", "document", "serves", "holds"),
+        (
+            "payload",
+            "result",
+            "progress",
+            "schema",
+            "fields",
+            "tags",
+            "found",
+            "document",
+            "serves",
+            "holds",
+            "recent",
+        ),
         decode,
     ),
+    "upcoming": _to_times,
     **dict.fromkeys(("target", "job_target", "target_snapshot_json", "fields_json"), decode),
     **dict.fromkeys(
-        ("keep", "is_new", "is_ok", "is_alive", "is_first", "is_superuser", "is_closed", "cancel_requested"),
+        (
+            "keep",
+            "overlap",
+            "is_new",
+            "is_ok",
+            "is_alive",
+            "is_first",
+            "is_superuser",
+            "is_closed",
+            "cancel_requested",
+        ),
         bool,
     ),
     **dict.fromkeys(
@@ -157,6 +184,7 @@ _COLUMNS: Mapping[str, Convert] = {
             "max_age",
             "retain_completed",
             "retain_failed",
+            "every",
         ),
         _to_interval,
     ),
@@ -173,6 +201,8 @@ _COLUMNS: Mapping[str, Convert] = {
             "due_at",
             "run_at",
             "next_due_at",
+            "next_run_at",
+            "last_run_at",
             "claimed_at",
             "started_at",
             "ended_at",

@@ -12,7 +12,7 @@ from pgjobs.errors import BY_SQLSTATE, Forbidden, InvalidArgument, PgJobsError, 
 DOCUMENTS = frozenset({"schema", "payload", "result", "target"})
 DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
 DOCUMENT_COLUMNS = frozenset(
-    {"payload", "result", "progress", "schema", "fields", "found", "document", "serves", "holds"}
+    {"payload", "result", "progress", "schema", "fields", "found", "document", "serves", "holds", "recent"}
     | {"target", "job_target", "target_snapshot_json", "fields_json"}
 )
 

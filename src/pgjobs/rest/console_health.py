@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from pgjobs.rest.console_answers import (
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
+from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -55,7 +55,7 @@ async def findings(queue: QueueDep, _actor: ActorDep) -> Findings:
 @router.get("/database", responses=problems("unauthorized"))
 async def database(queue: QueueDep, _actor: ActorDep) -> DatabaseSeen:
     """The database under the queue: tables, and who keeps old rows alive."""
-    facts, tables, blockers = await asyncio.gather(queue.show_database(), queue.storage(), queue.blockers())
+    facts, tables, blockers = await together(queue.show_database(), queue.storage(), queue.blockers())
     return DatabaseSeen(
         schema_name=facts.schema_name,
         version=facts.version,

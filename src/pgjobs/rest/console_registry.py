@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
 
 from pgjobs.rest.auth import OperatorDep, Reading
-from pgjobs.rest.console_schemas import Because, Forgotten, JobSeen, ProviderSeen, WorkerSeen
+from pgjobs.rest.console_schemas import Because, Forgotten, JobSeen, LimitWanted, ProviderSeen, WorkerSeen
 from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page
+from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -28,7 +28,7 @@ async def list_jobs(
     offset: OffsetDep = 0,
 ) -> Page[JobSeen]:
     """Jobs of all rooms with what waits, runs and ended in the last hour; newest first."""
-    jobs, counted, status = await asyncio.gather(
+    jobs, counted, status = await together(
         queue.list_jobs(include_archived=include_archived, page_size=limit, page_offset=offset),
         queue.count_jobs(include_archived=include_archived),
         queue.jobs_status(),
@@ -50,10 +50,16 @@ async def resume_job(job_id: UUID, body: Because, queue: QueueDep, operator: Ope
     await queue.resume_job(str(job_id), actor=operator.id, reason=body.reason)
 
 
+@router.post("/jobs/{job_id}/limit", status_code=204, responses=_ACTING)
+async def limit_job(job_id: UUID, body: LimitWanted, queue: QueueDep, operator: OperatorDep) -> None:
+    """Limit how many tasks of a job run at once, wherever: for superusers."""
+    await queue.limit_job(str(job_id), body.max_running, actor=operator.id, reason=body.reason)
+
+
 @router.get("/workers/status", dependencies=[Reading], responses=problems("unauthorized"))
 async def show_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerSeen]:
     """Workers with the first of their jobs and tasks, the silent ones first."""
-    workers, counted = await asyncio.gather(
+    workers, counted = await together(
         queue.show_workers(page_size=limit, page_offset=offset), queue.count_workers()
     )
     return Page.of([WorkerSeen.of(worker) for worker in workers], counted, limit, offset)
@@ -62,7 +68,7 @@ async def show_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep 
 @router.get("/providers/status", dependencies=[Reading], responses=problems("unauthorized"))
 async def show_providers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[ProviderSeen]:
     """Providers of all rooms, whether they are heard of, and what of theirs is kept; newest first."""
-    providers, counted, status = await asyncio.gather(
+    providers, counted, status = await together(
         queue.list_providers(page_size=limit, page_offset=offset),
         queue.count_providers(),
         queue.providers_status(),

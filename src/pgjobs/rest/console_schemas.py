@@ -138,6 +138,12 @@ class Because(Wire):
     reason: Reason = None
 
 
+class LimitWanted(Because):
+    """How many tasks of a job may be claimed or running at once; null lifts the limit."""
+
+    max_running: Annotated[int, Field(ge=1, le=1_000_000)] | None
+
+
 class TaskFilter(BaseModel):
     """Which tasks: every filter given must fit."""
 
@@ -283,6 +289,7 @@ class JobSeen(Wire):
     completed_last_hour: int
     failed_last_hour: int
     oldest_wait_seconds: float | None
+    max_running: int | None
     max_attempts: int
     backoff_base_seconds: float
     backoff_cap_seconds: float
@@ -307,6 +314,7 @@ class JobSeen(Wire):
             completed_last_hour=status.completed_last_hour,
             failed_last_hour=status.failed_last_hour,
             oldest_wait_seconds=seconds(status.oldest_wait),
+            max_running=job.max_running,
             max_attempts=job.max_attempts,
             backoff_base_seconds=job.backoff_base.total_seconds(),
             backoff_cap_seconds=job.backoff_cap.total_seconds(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -14,6 +13,7 @@ from pgjobs.rest.cleanups import CleanupDetail, CleanupPage, IgnoreIn, WantedDep
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
+from pgjobs.rest.together import together
 
 router = APIRouter(prefix="/api", route_class=ProblemRoute, tags=["maintenance"])
 
@@ -47,7 +47,7 @@ RunDep = Annotated[UUID, Depends(run_of)]
 @router.get(_CLEANUPS, responses=problems("unauthorized", "invalid-filter"))
 async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
     """List clean-up tasks, next due first."""
-    tasks, total = await asyncio.gather(
+    tasks, total = await together(
         queue.list_cleanups(
             statuses=wanted.statuses,
             target_types=wanted.target_types,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from uuid import UUID
 
 from fastapi import APIRouter, Response
@@ -12,6 +11,7 @@ from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep, Wri
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page, ProviderIn, ProviderOut
+from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["providers"])
 
@@ -62,7 +62,7 @@ async def list_providers(
     room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[ProviderOut]:
     """Providers visible from the room: its own and @global; newest first."""
-    providers, counted = await asyncio.gather(
+    providers, counted = await together(
         queue.list_providers(room_id, page_size=limit, page_offset=offset), queue.count_providers(room_id)
     )
     return Page.of([ProviderOut.of(provider) for provider in providers], counted, limit, offset)

@@ -40,6 +40,7 @@ class ApiSettings(BaseSettings):
     session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
     trusted_origins: list[str] = []
 
+    run_schedules: bool = True
     run_cleanup: bool = True
     cleanup_node: str | None = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 from uuid import UUID
 
@@ -26,6 +25,7 @@ from pgjobs.rest.internal import InternalDep
 from pgjobs.rest.preferences import WaitDep
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import ClaimIn, ClaimOut, Page, TaskIn, TaskOut, TaskUpdate
+from pgjobs.rest.together import together
 from pgjobs.rest.validation import check_payload
 from pgjobs.tracing import context_of
 
@@ -61,7 +61,7 @@ async def list_tasks(
     offset: OffsetDep = 0,
 ) -> Page[TaskOut]:
     """Tasks submitted from the room, newest first."""
-    tasks, counted = await asyncio.gather(
+    tasks, counted = await together(
         queue.show_tasks(room_id, status=status, page_size=limit, page_offset=offset),
         queue.count_tasks(room_id, status=status),
     )
@@ -82,7 +82,7 @@ async def list_tasks_of_job(
     offset: OffsetDep = 0,
 ) -> Page[TaskOut]:
     """Tasks of one job submitted from the room, newest first."""
-    tasks, counted = await asyncio.gather(
+    tasks, counted = await together(
         queue.show_tasks(room_id, job=job_name, status=status, page_size=limit, page_offset=offset),
         queue.count_tasks(room_id, job=job_name, status=status),
     )

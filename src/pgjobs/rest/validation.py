@@ -23,7 +23,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 async def check_payload(
-    queue: Queue, job_name: str, room_id: str, payload: Any, settings: ApiSettings
+    queue: Queue, job_name: str, room_id: str | None, payload: Any, settings: ApiSettings
 ) -> None:
     """Refuses a payload that its job's schema does not allow, where payloads are validated."""
     if not settings.validate_payloads:

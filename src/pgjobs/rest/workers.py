@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from uuid import UUID
 
 from fastapi import APIRouter
@@ -12,6 +11,7 @@ from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page, WorkerListed, WorkerOut
+from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["workers"])
 
@@ -25,7 +25,7 @@ async def register_worker(queue: QueueDep, actor: ActorDep) -> WorkerOut:
 @router.get("/workers", dependencies=[Reading], responses=problems("unauthorized"))
 async def list_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerListed]:
     """All workers, newest first."""
-    workers, counted = await asyncio.gather(
+    workers, counted = await together(
         queue.list_workers(page_size=limit, page_offset=offset), queue.count_workers()
     )
     return Page.of([WorkerListed.of(worker) for worker in workers], counted, limit, offset)
@@ -40,7 +40,7 @@ async def list_workers_of_room(
     room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[WorkerListed]:
     """Workers that serve a job visible from the room, newest first."""
-    workers, counted = await asyncio.gather(
+    workers, counted = await together(
         queue.list_workers(room_id, page_size=limit, page_offset=offset), queue.count_workers(room_id)
     )
     return Page.of([WorkerListed.of(worker) for worker in workers], counted, limit, offset)

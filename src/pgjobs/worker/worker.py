@@ -23,6 +23,7 @@ from pgjobs.errors import InvalidArgument, PgJobsError, WorkerNotFound
 from pgjobs.jobs import Jobs
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
+from pgjobs.schedule import run_schedules
 from pgjobs.worker.acknowledger import Acknowledger
 from pgjobs.worker.calls import call_for
 from pgjobs.worker.fetcher import Fetcher
@@ -158,7 +159,10 @@ class Worker:
             asyncio.create_task(self._for_ever("acknowledging", self._acknowledger.run)),
         ]
         if self._sweep is not None:
-            self._background.append(asyncio.create_task(self._for_ever("sweeping", self._sweep_on)))
+            self._background += [
+                asyncio.create_task(self._for_ever("sweeping", self._sweep_on)),
+                asyncio.create_task(self._for_ever("running schedules", self._run_schedules)),
+            ]
         log.info("worker %s serves %d jobs", self.name, len(self.jobs.registered))
 
     async def close(self) -> None:
@@ -212,13 +216,15 @@ class Worker:
             pause = min(pause * 2, 5.0)
 
     async def _register(self) -> None:
-        """Registers the jobs, to be kept whether anybody serves them or not, and this worker for them."""
+        """Registers jobs and schedules, to be kept whether anybody serves them or not, and this worker."""
         served = {}
         middleware = [*spans(), *self.jobs.middleware]
         for job in self.jobs.registered.values():
             job_id = (await job.register(self.queue)).job_id
             served[job_id] = job
             self._runner.calls[job_id] = call_for(job, self._threads, self._processes, middleware)
+        for schedule in self.jobs.schedules.values():
+            await schedule.register(self.queue)
         worker = await self.queue.register_worker(self.name, jobs=[str(job_id) for job_id in served])
         self.id = worker.id
         self._fetcher.serve(worker, served)
@@ -246,6 +252,9 @@ class Worker:
         while True:
             await asyncio.sleep(self._sweep.total_seconds() * random.uniform(0.8, 1.2))  # noqa: S311
             await self.queue.sweep()
+
+    async def _run_schedules(self) -> None:
+        await run_schedules(self.queue)
 
     async def _for_ever(self, what: str, loop: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Keeps a loop going through whatever happens to the database, until the worker stops."""

@@ -27,6 +27,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 async def test_the_demo_shows_all_that_the_console_is_for(url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bustle, "BEAT", 0.2)
+    monkeypatch.setattr(bustle, "OFTEN", timedelta(seconds=1))
     async with await Queue.connect(url) as queue:
         await queue.migrate()
         with serving(create_app(url=url, settings=ApiSettings(auth_secret=SecretStr(SECRET)))) as base:
@@ -40,6 +41,7 @@ async def shows_it_all(queue: Queue) -> bool:
     delivered = await queue.list_tasks(job=bustle.DELIVER, page_size=200)
     [upload, *_] = [*await queue.list_tasks(job=bustle.UPLOAD), None]
     [cleanup, *_] = [*await queue.list_cleanups(), None]
+    schedules = {schedule.name: schedule for schedule in await queue.list_schedules()}
     answered = sum(provider.kept for provider in await queue.providers_status())
     return (
         {"completed"} < {task.phase or task.status for task in delivered}
@@ -49,7 +51,21 @@ async def shows_it_all(queue: Queue) -> bool:
         and cleanup is not None
         and (cleanup.status, cleanup.attempts) == ("blocked", 1)
         and answered > 0
+        and {name: schedule.state for name, schedule in schedules.items()}
+        == {"hello": "active", "nightly report": "active", "monthly export": "paused"}
+        and "completed" in {run.status for run in schedules["hello"].recent}
     )
+
+
+async def test_what_the_demo_schedules_is_left_as_people_left_it(queue: Queue):
+    jobs.use(queue)
+    await jobs.register()
+    await bustle._schedule(queue)
+    await queue.resume_schedule("@global:monthly export")
+    await queue.pause_schedule("@global:hello")
+    await bustle._schedule(queue)
+    states = {schedule.name: schedule.state for schedule in await queue.list_schedules()}
+    assert states == {"hello": "paused", "nightly report": "active", "monthly export": "active"}
 
 
 async def test_runs_of_other_jobs_are_not_cleaned_up_before_their_time(queue: Queue):

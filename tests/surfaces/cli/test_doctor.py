@@ -191,7 +191,7 @@ async def test_doctor_names_who_holds_back_the_removal_of_dead_rows(database_url
         assert subject not in findings(database_url)
         await connection.execute("update pgjobs.test_clock set shift = interval '11 minutes'")
         severity, message, sql = findings(database_url)[subject]
-        assert (severity, message) == ("warning", "Holds back the removal of dead rows for 11m")
+        assert (severity, message) == ("warning", "Holds back the removal of dead rows for 11 min")
         assert sql == f"select pg_terminate_backend({holder.get_server_pid()})"
         await connection.execute("update pgjobs.test_clock set shift = interval '2 hours'")
         assert findings(database_url)[subject][0] == "error"

@@ -15,7 +15,7 @@ from pgjobs.queue import Queue
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 from tests.surfaces.incomplete_runs import incomplete_runs
 
-GROUPS = ("tasks", "jobs", "workers", "cleanup")
+GROUPS = ("tasks", "jobs", "schedules", "workers", "cleanup")
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,17 @@ async def test_every_document_is_what_http_would_answer(
         ("JobOut", ("jobs", "show", job), ""),
         ("JobOut", ("jobs", "pause", job), ""),
         ("JobOut", ("jobs", "resume", job), ""),
+        ("JobOut", ("jobs", "limit", job, "3"), ""),
         ("JobOut", ("jobs", "archive", unused), ""),
         ("JobOut", ("jobs", "unarchive", unused), ""),
         ("JobOut", ("jobs", "retire", unused), ""),
+        ("ScheduleInFull", ("schedules", "add", "nightly", job, "--cron", "30 2 * * *"), ""),
+        ("Page_ScheduleSeen_", ("schedules", "list"), ""),
+        ("ScheduleInFull", ("schedules", "show", "@global:nightly"), ""),
+        ("RunStarted", ("schedules", "run", "@global:nightly"), ""),
+        ("ScheduleSeen", ("schedules", "pause", "@global:nightly"), ""),
+        ("ScheduleSeen", ("schedules", "resume", "@global:nightly"), ""),
+        ("Preview", ("schedules", "preview", "--every", "10m"), ""),
         ("CleanupPage", ("cleanup", "list"), ""),
         ("CleanupDetail", ("cleanup", "show", run), ""),
         ("CleanupOut", ("cleanup", "retry-now", run), ""),

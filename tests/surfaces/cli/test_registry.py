@@ -19,6 +19,16 @@ async def test_a_job_is_paused_resumed_archived_and_taken_back(pgjobs: Pgjobs, q
     assert len(kinds) == 4
 
 
+async def test_a_job_is_limited_and_the_limit_lifted(pgjobs: Pgjobs, queue: Queue, job: str):
+    done = pgjobs("jobs", "limit", job, "3")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{job} runs at most 3 at once.\n")
+    assert (await queue.get_job(job)).max_running == 3
+    assert "max_running          3" in pgjobs("jobs", "show", job).stdout
+    assert pgjobs("jobs", "limit", job).stderr == f"{job} has no limit.\n"
+    assert (await queue.get_job(job)).max_running is None
+    assert pgjobs("jobs", "limit", job, "0").returncode != 0
+
+
 async def test_archived_jobs_are_listed_when_asked_for(pgjobs: Pgjobs, queue: Queue, job: str):
     await queue.archive_job(job)
     assert JOB not in pgjobs("jobs", "list").stdout

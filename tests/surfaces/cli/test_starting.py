@@ -36,7 +36,14 @@ HEAVY = {
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("tasks", "--help"), ("tasks", "retry", "--help"), ("dev", "--help")]
+    "arguments",
+    [
+        ("--help",),
+        ("tasks", "--help"),
+        ("tasks", "retry", "--help"),
+        ("dev", "--help"),
+        ("schedules", "add", "--help"),
+    ],
 )
 def test_help_loads_nothing_that_is_slow_to_load(arguments: tuple[str, ...]):
     program = f"""
@@ -110,7 +117,7 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
     [run] = await incomplete_runs(queue, queue_url)
     worker = next(worker.id for worker in await queue.list_workers() if worker.name == "clumsy")
     await queue.register_job("@global", "mail", "Unused", keep=True)
-    unused = "@global:mail:Unused"
+    unused, schedule = "@global:mail:Unused", "@global:nightly"
     token = await queue.create_token("ada")
     commands: list[tuple[object, ...]] = [
         ("--help",), ("tasks", "retry", "--help"), ("tasks", "nothing"), ("tasks", "list", "--json"),
@@ -119,8 +126,12 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
         ("tasks", "retry", "--status", "cancelled", "--yes"),
         ("tasks", "prune", "--older-than", "0s", "--yes"), ("enqueue", job), ("enqueue", job, "--lines"),
         ("jobs", "list"), ("jobs", "show", job), ("jobs", "pause", job), ("jobs", "resume", job),
+        ("jobs", "limit", job),
         ("jobs", "archive", unused), ("jobs", "unarchive", unused), ("jobs", "retire", unused),
-        ("jobs", "delete", unused, "--yes"), ("workers", "list"), ("workers", "show", worker),
+        ("jobs", "delete", unused, "--yes"), ("schedules", "add", "nightly", job, "--cron", "@daily"),
+        ("schedules", "list"), ("schedules", "show", schedule), ("schedules", "run", schedule),
+        ("schedules", "pause", schedule), ("schedules", "resume", schedule), ("schedules", "remove", schedule),
+        ("schedules", "preview", "--every", "10m"), ("workers", "list"), ("workers", "show", worker),
         ("workers", "retire", worker), ("cleanup", "list"), ("cleanup", "show", run),
         ("cleanup", "retry-now", run), ("cleanup", "ignore", run), ("cleanup", "unignore", run),
         ("cleanup", "run", "--once"), ("token", "create", "bob"), ("token", "list"),

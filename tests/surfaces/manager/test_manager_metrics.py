@@ -63,6 +63,20 @@ async def test_gauges_tell_what_is_there_now(manager, home, clock):
     assert (await scraped(home.queue))["jobs_stale_processing"] == 2
 
 
+async def test_schedules_are_counted_and_those_that_nobody_starts(home, clock):
+    await home.queue.register_job(*EXPORT)
+    assert "jobs_schedules" not in await scraped(home.queue), "where there are none"
+    for name, minutes in (("often", 1), ("seldom", 60)):
+        await home.queue.register_schedule(name, ":".join(EXPORT), every=timedelta(minutes=minutes))
+    await clock.advance(minutes=2)
+    seen = await scraped(home.queue)
+    assert (seen["jobs_schedules"], seen["jobs_schedules_overdue"]) == (2, 0)
+    await clock.advance(minutes=2)
+    assert (await scraped(home.queue))["jobs_schedules_overdue"] == 1
+    await home.queue.fire_schedules()
+    assert (await scraped(home.queue))["jobs_schedules_overdue"] == 0
+
+
 async def test_counters_tell_how_jobs_ended(manager, home, clock):
     await manager.create_jobs(*EXPORT, [{} for _ in range(6)], max_retries=1)
     jobs = await manager.acquire_jobs(*QUEUE, 60, "w", 5)

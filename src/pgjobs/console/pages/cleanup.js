@@ -72,13 +72,13 @@ const named = (task) => html`
 `;
 
 const columns = (reload) => [
-  { title: "Job and run", width: "14%", cell: named },
-  { title: "Status", width: "134px", cell: (task) => tag(task.status) },
+  { title: "Job and run", width: "14%", tight: "116px", cell: named },
+  { title: "Status", width: "138px", tight: "130px", cell: (task) => tag(task.status) },
   { title: "Target", roomy: true, width: "12%", cell: target },
   { title: "Last error", cell: failure },
   { title: "Tries", roomy: true, width: "60px", kind: "number", cell: (task) => number(task.attempts) },
-  { title: "Next try", roomy: true, width: "126px", kind: "number", cell: next },
-  { read: "Actions", width: "192px", kind: "end", cell: (task) => actions(task, reload) },
+  { title: "Next try", roomy: true, width: "128px", kind: "number", cell: next },
+  { read: "Actions", width: "192px", tight: "182px", kind: "end", cell: (task) => actions(task, reload) },
 ];
 const card = (reload) => (task) => html`
   <div class="row apart">

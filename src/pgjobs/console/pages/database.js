@@ -14,12 +14,12 @@ const dead = (table) => {
 };
 const columns = [
   { title: "Table", cell: (table) => html`<span class="name">${table.relation}</span>` },
-  { title: "Size", width: "100px", kind: "number", cell: (table) => bytes(table.total_bytes) },
-  { title: "Live rows", width: "110px", kind: "number", cell: (table) => compact(table.live) },
+  { title: "Size", width: "100px", tight: "84px", kind: "number", cell: (table) => bytes(table.total_bytes) },
+  { title: "Live rows", width: "110px", tight: "92px", kind: "number", cell: (table) => compact(table.live) },
   { title: "Dead rows", roomy: true, width: "110px", kind: "number", cell: (table) => compact(table.dead) },
-  { title: "Dead", width: "84px", kind: "number", cell: dead },
-  { title: "HOT updates", roomy: true, width: "112px", kind: "number", cell: (table) => percent(table.hot_share) },
-  { title: "Last vacuum", width: "126px", kind: "number", cell: (table) => html`<${Ago} at=${table.last_vacuum_at} />` },
+  { title: "Dead", width: "84px", tight: "66px", kind: "number", cell: dead },
+  { title: "HOT updates", roomy: true, width: "122px", kind: "number", cell: (table) => percent(table.hot_share) },
+  { title: "Last vacuum", width: "138px", tight: "134px", kind: "number", cell: (table) => html`<${Ago} at=${table.last_vacuum_at} />` },
 ];
 const card = (table) => html`
   <div class="row apart"><span class="name">${table.relation}</span><span>${bytes(table.total_bytes)}</span></div>

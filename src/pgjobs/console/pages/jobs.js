@@ -14,6 +14,8 @@ const count = (value, look = "") => html`<span class=${value === 0 ? "muted" : l
 const waits = (job, status, count) =>
   count === 0 ? html`<span class="muted">0</span>` : html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
 
+const atMost = (job) => job.max_running && html`<span class="muted" title="At most so many at once."> / ${compact(job.max_running)}</span>`;
+
 // Jobs of our own are worked on by the server.
 const isInternal = (job) => job.room === "@internal";
 const serving = (job) =>
@@ -24,6 +26,7 @@ const Details = (job) => html`
     <dt>Address</dt><dd class="mono">${job.full_name}</dd>
     <dt>State</dt><dd>${tag(job.state)}</dd>
     <dt>Registered</dt><dd><${Ago} at=${job.created_at} /></dd>
+    <dt>At once</dt><dd>${job.max_running ? `at most ${number(job.max_running)}` : "any number"}</dd>
     <dt>Attempts</dt><dd>${job.max_attempts}</dd>
     <dt>Backoff</dt><dd>${duration(job.backoff_base_seconds)} up to ${duration(job.backoff_cap_seconds)}</dd>
     <dt>Events</dt><dd>${job.events === "full" ? "every step" : "failures and operators"}</dd>
@@ -122,19 +125,19 @@ const actions = (job, done) => html`
 
 const columns = (done) => [
   { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} />` },
-  { title: "State", width: "118px", cell: (job) => tag(job.state) },
-  { title: "Workers", width: "78px", kind: "number", cell: serving },
-  { title: "Waiting", width: "74px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
-  { title: "Running", width: "76px", kind: "number", cell: (job) => waits(job, "running", job.running) },
-  { title: "Done in 1 h", roomy: true, width: "104px", kind: "number", cell: (job) => count(job.completed_last_hour) },
-  { title: "Failed in 1 h", roomy: true, width: "112px", kind: "number", cell: (job) => count(job.failed_last_hour, "bad") },
-  { read: "Actions", width: "124px", kind: "end", cell: (job) => actions(job, done) },
+  { title: "State", width: "122px", tight: "112px", cell: (job) => tag(job.state) },
+  { title: "Workers", width: "90px", tight: "76px", kind: "number", cell: serving },
+  { title: "Waiting", width: "86px", tight: "72px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
+  { title: "Running", width: "88px", tight: "76px", kind: "number", cell: (job) => html`${waits(job, "running", job.running)}${atMost(job)}` },
+  { title: "Done in 1 h", roomy: true, width: "108px", kind: "number", cell: (job) => count(job.completed_last_hour) },
+  { title: "Failed in 1 h", roomy: true, width: "116px", kind: "number", cell: (job) => count(job.failed_last_hour, "bad") },
+  { read: "Actions", width: "132px", tight: "118px", kind: "end", cell: (job) => actions(job, done) },
 ];
 
 const card = (done) => (job) => html`
   <div class="row apart"><div class="grow"><${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} /></div>${tag(job.state)}</div>
   <div class="row apart small">
-    <span class="muted">${isInternal(job) ? "built in" : html`${serving(job)} ${job.workers === 1 ? "worker" : "workers"}`} · ${compact(job.waiting)} waiting · ${compact(job.running)} running</span>
+    <span class="muted">${isInternal(job) ? "built in" : html`${serving(job)} ${job.workers === 1 ? "worker" : "workers"}`} · ${compact(job.waiting)} waiting · ${compact(job.running)}${atMost(job)} running</span>
   </div>
   <div class="row apart small"><span class="muted">${compact(job.completed_last_hour)} done in 1 h${job.failed_last_hour > 0 && html`, <span class="bad">${compact(job.failed_last_hour)} failed</span>`}</span>${actions(job, done)}</div>
 `;

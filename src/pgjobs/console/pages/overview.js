@@ -1,10 +1,10 @@
 // How things stand: what waits, runs and failed, how fast it goes, and what wants attention.
 import { get } from "../api.js";
-import { compact, duration, number, plural } from "../format.js";
+import { compact, duration, number, plural, roughly } from "../format.js";
 import { resource } from "../live.js";
 import { Chart, Legend } from "../parts/charts.js";
 import { icon } from "../parts/icons.js";
-import { Advice, Bones, Head, Panel, Trouble, whole } from "../parts/small.js";
+import { Advice, Bones, Head, Panel, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { address, query, refine } from "../router.js";
 import { html, signal, view } from "../view.js";
@@ -33,7 +33,7 @@ function stats(now) {
       <${Stat} picture="inbox" label="Waiting" value=${now && compact(now.waiting)} below=${now && `${compact(now.scheduled)} more for later`} to=${address("/tasks", { status: "pending" })} />
       <${Stat} picture="play" label="Running" value=${now && compact(now.running)} below=${now && `${now.claimed ? `${compact(now.claimed)} claimed · ` : ""}${plural(now.workers - now.silent_workers, "worker")}${now.silent_workers ? `, ${now.silent_workers} silent` : ""}`} to=${address("/tasks", { status: "running" })} />
       <${Stat} picture="cross" label="Failed in 1 h" value=${now && compact(now.failed_last_hour)} below=${now && `${compact(now.completed_last_hour)} completed`} to=${address("/tasks", { status: "failed" })} isAlarm=${now?.failed_last_hour > 0} />
-      <${Stat} picture="clock" label="Oldest waiting" value=${now && (now.oldest_wait_seconds === null ? "—" : duration(whole(now.oldest_wait_seconds)))} below=${now && (now.oldest_wait_seconds === null ? "nothing is due" : "since it came due")} to=${address("/tasks", { status: "pending" })} />
+      <${Stat} picture="clock" label="Oldest waiting" value=${now && (now.oldest_wait_seconds === null ? "—" : roughly(now.oldest_wait_seconds))} below=${now && (now.oldest_wait_seconds === null ? "nothing is due" : "since it came due")} to=${address("/tasks", { status: "pending" })} />
     </div>
   `;
 }

@@ -1,9 +1,9 @@
 // Providers: who answers which questions, what is kept and what is under way.
 import { mayOperate, post } from "../api.js";
-import { duration, number, plural, shortId } from "../format.js";
+import { number, plural, roughly, shortId } from "../format.js";
 import { confirm } from "../parts/dialogs.js";
 import { List, More, pages } from "../parts/lists.js";
-import { Bones, Empty, Head, JobName, Trouble, whole } from "../parts/small.js";
+import { Bones, Empty, Head, JobName, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
 import { html, view } from "../view.js";
@@ -24,7 +24,7 @@ const invalidate = (provider, done) =>
 const served = (provider) => html`
   <span class="stack close">
     <span class="clip">${provider.worker_name ?? shortId(provider.worker_id)}</span>
-    <span class="muted small clip">heard of ${duration(whole(provider.heartbeat_age_seconds))} ago</span>
+    <span class="muted small clip">heard of ${roughly(provider.heartbeat_age_seconds)} ago</span>
   </span>
 `;
 const state = (provider) => tag(provider.is_alive ? "alive" : "silent");
@@ -33,8 +33,8 @@ const forget = (provider, done) =>
 
 const columns = (done) => [
   { title: "Provider", cell: (provider) => html`<${JobName} job=${provider.full_name} />` },
-  { title: "State", width: "108px", cell: state },
-  { title: "Answered by", width: "22%", cell: served },
+  { title: "State", width: "108px", tight: "100px", cell: state },
+  { title: "Answered by", width: "22%", tight: "24%", cell: served },
   { title: "Media type", roomy: true, width: "18%", cell: (provider) => html`<span class="clip small mono">${provider.content_type}</span>` },
   { title: "Kept", width: "80px", kind: "number", cell: (provider) => number(provider.cached) },
   { title: "Asked now", roomy: true, width: "100px", kind: "number", cell: (provider) => number(provider.in_flight) },

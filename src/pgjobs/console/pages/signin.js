@@ -32,7 +32,7 @@ export const SignIn = view(() => {
           ${problem.value && html`<${Trouble} problem=${problem.value} />`}
           <button class="button main" type="submit" disabled=${isBusy.value}>Sign in</button>
           <p class="muted small">
-            <code>pgjobs token create NAME --superuser</code> makes a token that may operate; without <code>--superuser</code> it may look.
+            <code>pgjobs token create NAME</code> <code class="nowrap">--superuser</code> makes a token that may operate; without <code class="nowrap">--superuser</code> it may look.
           </p>
         </div>
       </form>

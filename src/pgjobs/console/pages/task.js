@@ -36,9 +36,14 @@ export const Progress = ({ progress }) => {
   `;
 };
 
+const submitter = (task) =>
+  task.submitter.startsWith("schedule ")
+    ? html`by <a href=${address("/schedules", { job: task.job })}>${task.submitter}</a>`
+    : `by ${task.submitter}`;
+
 function steps(task) {
   const known = [
-    [task.created_at, "Submitted", task.submitter && `by ${task.submitter}`, ""],
+    [task.created_at, "Submitted", task.submitter && submitter(task), ""],
     [task.claimed_at, `Claimed, attempt ${task.attempt}`, task.worker_id ? `by worker ${shortId(task.worker_id)}` : task.holder && `by ${task.holder}`, "info"],
     [task.started_at, "Started", null, "info"],
     [task.cancel_requested_at, "Asked to stop", task.reason, "warn"],

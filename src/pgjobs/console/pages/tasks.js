@@ -109,10 +109,11 @@ function columns(chosen, toggle, toggleAll, all) {
   };
   return [
     ...(mayOperate() ? [choosing] : []),
-    { title: "Status", width: "128px", cell: taskTag },
+    { title: "Status", width: "132px", tight: "124px", cell: taskTag },
     {
       title: "Job",
       width: "26%",
+      tight: "28%",
       cell: (task) => {
         const name = task.job.split(":").slice(2).join(":");
         return html`
@@ -126,7 +127,7 @@ function columns(chosen, toggle, toggleAll, all) {
     { title: "What happens", cell: happens },
     { title: "Attempt", roomy: true, width: "84px", kind: "number", cell: (task) => `${task.attempt} / ${task.max_attempts}` },
     { title: "Took", roomy: true, width: "96px", kind: "number", cell: (task) => html`<${Took} from=${task.started_at} to=${task.ended_at} />` },
-    { title: "Submitted", width: "128px", kind: "number", cell: (task) => html`<${Ago} at=${task.created_at} />` },
+    { title: "Submitted", width: "138px", tight: "134px", kind: "number", cell: (task) => html`<${Ago} at=${task.created_at} />` },
   ];
 }
 

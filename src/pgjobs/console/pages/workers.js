@@ -51,12 +51,12 @@ const leave = (worker, done) =>
   mayOperate() && html`<button class="button little danger" type="button" onClick=${() => retire(worker, done)} aria-label=${`Retire ${worker.name ?? shortId(worker.id)}`}>Retire</button>`;
 
 const columns = (done) => [
-  { title: "Worker", width: "17%", cell: name },
-  { title: "State", width: "108px", cell: state },
-  { title: "Heartbeat", width: "132px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
+  { title: "Worker", width: "17%", tight: "auto", cell: name },
+  { title: "State", width: "108px", tight: "92px", cell: state },
+  { title: "Heartbeat", width: "136px", tight: "124px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
   { title: "Serves", roomy: true, cell: serves },
-  { title: "Works on", width: "26%", cell: works },
-  { read: "Actions", width: "104px", kind: "end", cell: (worker) => leave(worker, done) },
+  { title: "Works on", width: "26%", tight: "170px", cell: works },
+  { read: "Actions", width: "104px", tight: "88px", kind: "end", cell: (worker) => leave(worker, done) },
 ];
 
 const card = (done) => (worker) => html`

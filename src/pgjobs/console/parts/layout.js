@@ -14,6 +14,7 @@ const PAGES = [
   { to: "/jobs", name: "Jobs", picture: "jobs" },
   { to: "/workers", name: "Workers", picture: "workers" },
   { to: "/providers", name: "Providers", picture: "providers" },
+  { to: "/schedules", name: "Schedules", picture: "schedules" },
   { group: "Maintenance" },
   { to: "/maintenance/cleanup", name: "Incomplete cleanup", brief: "Cleanup", picture: "cleanup" },
   { to: "/database", name: "Database", picture: "database" },

@@ -6,10 +6,11 @@ import { html, isRoomy, isWide, signal } from "../view.js";
 
 const PAGE = 100;
 
-// columns: {title, width, kind, cell}; those marked `roomy` need a wide screen. `card` draws a row on a
-// phone. Rows have an id for the keyboard.
+// columns: {title, width, kind, cell}; those marked `roomy` need a wide screen, and on a narrower one `tight`
+// is the width. `card` draws a row on a phone. Rows have an id for the keyboard.
 export function List({ label, columns: all, rows, idOf, card, isChosen = () => false }) {
   const columns = all.filter((column) => isRoomy.value || !column.roomy);
+  const width = (column) => (isRoomy.value ? column.width : (column.tight ?? column.width));
   if (!isWide.value)
     return html`
       <ul class="cards" aria-label=${label}>
@@ -22,7 +23,7 @@ export function List({ label, columns: all, rows, idOf, card, isChosen = () => f
         <tr>
           ${columns.map(
             (column) => html`
-              <th scope="col" class=${column.kind ?? ""} style=${column.width ? { width: column.width } : undefined}>
+              <th scope="col" class=${column.kind ?? ""} style=${width(column) ? { width: width(column) } : undefined}>
                 ${column.head ?? column.title ?? html`<span class="only-read">${column.read}</span>`}
               </th>
             `,
@@ -43,10 +44,10 @@ export function List({ label, columns: all, rows, idOf, card, isChosen = () => f
 }
 
 // A list that grows by a page at a time, fetched anew as a whole: `data` has its items and their total.
-export function pages(leaving, path, values = () => ({})) {
+export function pages(leaving, path, values = () => ({}), size = PAGE) {
   const shown = signal(1);
   const list = resource(leaving, async (aborted) => {
-    const wanted = Array.from({ length: shown.value }, (_, n) => get(path, { ...values(), limit: PAGE, offset: n * PAGE }, aborted));
+    const wanted = Array.from({ length: shown.value }, (_, n) => get(path, { ...values(), limit: size, offset: n * size }, aborted));
     const answers = await Promise.all(wanted);
     return { items: answers.flatMap((answer) => answer.items), total: answers[0].total };
   });

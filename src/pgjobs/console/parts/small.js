@@ -1,6 +1,6 @@
 // Small things many pages use.
 import { serverNow } from "../api.js";
-import { between, date, duration, jobParts, shortId } from "../format.js";
+import { between, date, duration, jobParts, roughly, shortId } from "../format.js";
 import { clock } from "../live.js";
 import { address } from "../router.js";
 import { html, signal, view } from "../view.js";
@@ -13,15 +13,9 @@ export const Ago = view(() => ({ at, plain = false }) => {
   if (!at) return html`<span class="muted">—</span>`;
   clock.value;
   const seconds = (serverNow() - Date.parse(at)) / 1000;
-  const words = Math.abs(seconds) < 1 ? "now" : seconds > 0 ? `${duration(whole(seconds))}${plain ? "" : " ago"}` : `in ${duration(whole(-seconds))}`;
+  const words = Math.abs(seconds) < 1 ? "now" : seconds > 0 ? `${roughly(seconds)}${plain ? "" : " ago"}` : `in ${roughly(-seconds)}`;
   return html`<time class="nowrap" datetime=${at} title=${date(at)}>${words}</time>`;
 });
-
-// Seconds are read better without tenths, minutes without seconds, and days without minutes.
-export function whole(seconds) {
-  if (seconds < 60) return Math.round(seconds) || 1;
-  return seconds < 86400 ? Math.floor(seconds / 60) * 60 : Math.floor(seconds / 3600) * 3600;
-}
 
 export const Took = view(() => ({ from, to }) => {
   if (!from) return html`<span class="muted">—</span>`;
@@ -87,7 +81,7 @@ export const Empty = ({ picture = "inbox", title, children }) => html`
 `;
 
 export const Bones = ({ rows = 6 }) => html`
-  <div class="inside stack" aria-busy="true" aria-label="Loading">
+  <div class="inside stack" role="status" aria-busy="true" aria-label="Loading">
     ${Array.from({ length: rows }, (_, n) => html`<span class="bone ${n % 3 === 2 ? "half" : ""}"></span>`)}
   </div>
 `;

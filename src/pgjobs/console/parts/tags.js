@@ -8,7 +8,7 @@ const LOOKS = {
   due: ["", "clock"],
   scheduled: ["", "clock"],
   queued: ["", "clock"],
-  claimed: ["info", "hand"],
+  claimed: ["info", "held"],
   running: ["info", "play"],
   overdue: ["warn", "block"],
   retrying: ["warn", "retry"],
@@ -19,6 +19,12 @@ const LOOKS = {
   abandoned: ["bad", "stop"],
   cancelled: ["", "stop"],
   ignored: ["", "hidden"],
+  skipped: ["", "skip"],
+  gone: ["", "gone"],
+  active: ["good", "check"],
+  "job paused": ["warn", "pause"],
+  "job archived": ["", "archive"],
+  "job retired": ["", "archive"],
   open: ["good", "check"],
   paused: ["warn", "pause"],
   archived: ["", "archive"],
@@ -33,10 +39,13 @@ const LOOKS = {
 
 const WORDS = { due: "waiting", pending: "waiting" };
 
-export function tag(word, said) {
-  const [tone, picture] = LOOKS[word] ?? ["", "info"];
-  return html`<span class="tag ${tone}">${icon(picture)}${said ?? WORDS[word] ?? word}</span>`;
+export const look = (status) => LOOKS[status] ?? ["", "info"];
+export const word = (status) => WORDS[status] ?? status;
+
+export function tag(status) {
+  const [tone, picture] = look(status);
+  return html`<span class="tag ${tone}">${icon(picture)}${word(status)}</span>`;
 }
 
-export const tone = (word) => (LOOKS[word] ?? [""])[0];
+export const tone = (status) => look(status)[0];
 export const taskTag = (task) => tag((["pending", "running", "claimed"].includes(task.status) && task.phase) || task.status);

@@ -5,10 +5,11 @@ import { icon } from "./icons.js";
 const shown = signal([]);
 let last = 0;
 
+// What has a link in it, and what went wrong, stays longer.
 export function say(tone, text) {
   const id = (last += 1);
   shown.value = [...shown.peek(), { id, tone, text }].slice(-3);
-  setTimeout(() => (shown.value = shown.peek().filter((toast) => toast.id !== id)), tone === "bad" ? 9000 : 4000);
+  setTimeout(() => (shown.value = shown.peek().filter((toast) => toast.id !== id)), tone === "bad" || typeof text !== "string" ? 9000 : 4000);
 }
 
 export const Toasts = view(() => () => html`

@@ -10,12 +10,13 @@ const TODO = {
   due: (task) => `${task.phase === "blocked" ? "Waiting alone will hardly help: mend what the error names." : "It comes by itself."} Retry, above, makes it due now.`,
   archived: () => html`Take the job out of the archive: <a href=${address("/jobs", { archived: "1" })}>Jobs</a>, Unarchive.`,
   paused: () => html`Resume the job: <a href=${address("/jobs")}>Jobs</a>, Resume.`,
+  limit: (task) => html`Its turn comes when one of them ends. <a href=${address("/tasks", { job: task.job, status: "running" })}>See what runs</a>.`,
   workers: () => html`Start a worker that serves it: <code>pgjobs worker MODULE:JOBS</code>.`,
   heartbeats: () => html`Start its workers again. <a href=${address("/workers")}>Workers</a> shows which fell silent and what they held.`,
   line: (task) => html`Its turn comes by itself, sooner with more workers. <a href=${address("/tasks", { job: task.job, status: "pending" })}>See the line</a>.`,
 };
 // These pass without anybody's help.
-const PATIENT = ["due", "line"];
+const PATIENT = ["due", "limit", "line"];
 
 export const Why = ({ of, task }) => {
   const items = of.data.value?.items;

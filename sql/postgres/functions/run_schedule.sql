@@ -1,0 +1,19 @@
+-- Runs a schedule now, out of turn, also while it is paused; its next run stays as it is.
+create function pgjobs.run_schedule(schedule text, actor text default null, reason text default null)
+returns table (task_id bigint, task_uuid uuid)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(run_schedule.schedule);
+begin
+  task_id := pgjobs.submit_run(v_schedule);
+  task_uuid := pgjobs.task_uuid(task_id);
+  perform pgjobs.note_run(v_schedule.id, pgjobs.now(), task_id, null, true);
+  perform pgjobs.record_schedule(v_schedule, 'schedule_run', run_schedule.actor, run_schedule.reason, task_id);
+  return next;
+end
+$$;
+
+comment on function pgjobs.run_schedule is
+  'Runs a schedule now, out of turn. Example: select task_id from pgjobs.run_schedule(''@global:nightly'')';

@@ -1,0 +1,204 @@
+-- Finds a schedule by number, public id or address; refuses what does not exist.
+create function pgjobs.find_schedule(schedule text)
+returns pgjobs.schedules
+language plpgsql stable
+as $$
+declare
+  v_schedule pgjobs.schedules;
+begin
+  if find_schedule.schedule ~ '^[0-9]{1,9}$' then
+    select s.* into v_schedule from pgjobs.schedules as s where s.id = find_schedule.schedule::integer;
+  elsif find_schedule.schedule ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+    select s.* into v_schedule from pgjobs.schedules as s where s.uuid = find_schedule.schedule::uuid;
+  else
+    select s.* into v_schedule from pgjobs.schedules as s where s.full_name = find_schedule.schedule;
+  end if;
+  if v_schedule.id is null then
+    perform pgjobs.refuse('schedule-not-found', format('Schedule %s does not exist', find_schedule.schedule),
+      null, 'Write room:name; select full_name from pgjobs.schedule lists them.');
+  end if;
+  return v_schedule;
+end
+$$;
+
+comment on function pgjobs.find_schedule is
+  'A schedule by number, public id or address. Example: select (pgjobs.find_schedule(''@global:nightly'')).id';
+
+-- A zone that clocks are set by. Only names of places: Postgres would also read
+-- "Moon/Base5" as a zone five hours behind.
+create function pgjobs.check_timezone(timezone text)
+returns void
+language plpgsql stable
+as $$
+begin
+  if timezone ~ '^(UTC|Etc/GMT([+-][0-9]{1,2})?|[A-Z][A-Za-z_]+(/[A-Za-z_-]+)+)$' then
+    begin
+      perform pgjobs.now() at time zone check_timezone.timezone;
+      return;
+    exception when invalid_parameter_value then
+      null;
+    end;
+  end if;
+  perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
+    null, 'Write a place, such as Europe/Berlin, or UTC.');
+end
+$$;
+
+comment on function pgjobs.check_timezone is 'Refuses what is no time zone. Example: select pgjobs.check_timezone(''Europe/Berlin'')';
+
+-- Every reason to refuse a schedule, but for those to refuse its tasks.
+create function pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text)
+returns void
+language plpgsql stable
+as $$
+begin
+  if name is null or name = '' or length(name) > 200 then
+    perform pgjobs.refuse('validation-error', 'A schedule''s name has 1 to 200 characters');
+  end if;
+  if num_nonnulls(cron, every) <> 1 then
+    perform pgjobs.refuse('validation-error', 'A schedule runs by cron or every so often: give one of both');
+  end if;
+  if every not between interval '1 second' and interval '366 days' or extract(year from every) + extract(month from every) > 0 then
+    perform pgjobs.refuse('validation-error', 'every must be between a second and a year, in days, hours, minutes and seconds',
+      format('Got %s.', every), 'For months, use cron: 0 0 1 * *');
+  end if;
+  if missed is null or missed not in ('once', 'skip', 'each') then
+    perform pgjobs.refuse('validation-error', 'missed must be once, skip or each', format('Got %s.', missed));
+  end if;
+  perform pgjobs.check_timezone(timezone);
+  if pgjobs.next_run(cron, every, timezone, null, pgjobs.now()) is null then
+    perform pgjobs.refuse('validation-error', format('%L never comes', cron), 'No day of the next fifty years fits.');
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_schedule is
+  'Refuses schedules that cannot be. Example: see pgjobs.register_schedule, which calls it first';
+
+-- A task's status from the places it may be in; gone when it was removed.
+create function pgjobs.status_of(task_id bigint)
+returns text
+language plpgsql stable
+as $$
+begin
+  return coalesce(
+    (select o.status from pgjobs.outcomes as o where o.task_id = status_of.task_id),
+    (
+      select case when l.started_at is null then 'claimed' else 'running' end
+      from pgjobs.leases as l
+      where l.task_id = status_of.task_id
+    ),
+    (select 'ignored' from pgjobs.ignored as i where i.task_id = status_of.task_id),
+    (select 'pending' from pgjobs.tasks as t where t.id = status_of.task_id),
+    'gone'
+  );
+end
+$$;
+
+comment on function pgjobs.status_of is 'A task''s status. Example: select pgjobs.status_of(42)';
+
+-- Notes a run, and forgets those before the last fifty.
+create function pgjobs.note_run(schedule_id integer, due_at timestamptz, task_id bigint, reason text, is_manual boolean)
+returns void
+language plpgsql volatile
+as $$
+begin
+  insert into pgjobs.schedule_runs (schedule_id, due_at, task_id, reason, is_manual)
+  values (note_run.schedule_id, note_run.due_at, note_run.task_id, left(note_run.reason, 500), note_run.is_manual);
+  delete from pgjobs.schedule_runs as r
+  where r.schedule_id = note_run.schedule_id
+    and r.id <= (
+      select o.id from pgjobs.schedule_runs as o where o.schedule_id = note_run.schedule_id order by o.id desc offset 50 limit 1
+    );
+end
+$$;
+
+comment on function pgjobs.note_run is 'Notes a run of a schedule. Example: see pgjobs.fire_schedules, which calls it';
+
+create function pgjobs.record_schedule(
+  schedule pgjobs.schedules, kind text, actor text, message text, task_id bigint default null
+)
+returns void
+language plpgsql volatile
+as $$
+begin
+  insert into pgjobs.events (at, kind, task_id, job_id, room, actor, message, fields)
+  values (
+    pgjobs.now(), record_schedule.kind, record_schedule.task_id, schedule.job_id, schedule.room, record_schedule.actor,
+    pgjobs.redact_line(record_schedule.message),
+    jsonb_build_object('schedule', schedule.full_name, 'schedule_id', schedule.uuid)
+  );
+end
+$$;
+
+comment on function pgjobs.record_schedule is
+  'Records what happened to a schedule. Example: see pgjobs.pause_schedule, which calls it';
+
+create function pgjobs.submit_run(schedule pgjobs.schedules, available_at timestamptz default null, key text default null)
+returns bigint
+language plpgsql volatile
+as $$
+begin
+  return (
+    select s.task_id
+    from pgjobs.submit_tasks(
+      job => schedule.job_id::text, payloads => array[schedule.payload], room => schedule.room, priority => schedule.priority,
+      available_at => submit_run.available_at, max_attempts => schedule.max_attempts,
+      idempotency_keys => case when submit_run.key is not null then array[submit_run.key] end,
+      submitter => 'schedule ' || schedule.full_name, owner => schedule.owner, project => schedule.project,
+      tags => schedule.tags
+    ) as s
+  );
+end
+$$;
+
+comment on function pgjobs.submit_run is 'Submits the task of a run. Example: see pgjobs.run_schedule, which calls it';
+
+-- Runs a schedule that is due, or notes why not, and settles when it is due next.
+--
+-- The task's key names schedule and time: a run that is due once is submitted once.
+create function pgjobs.fire(schedule pgjobs.schedules, now timestamptz)
+returns boolean
+language plpgsql volatile
+as $$
+declare
+  v_due timestamptz := schedule.next_run_at;
+  v_task bigint;
+  v_reason text := case
+    when schedule.missed = 'skip' and fire.now - v_due > interval '1 minute'
+      then format('Missed: nobody started it for %s', pgjobs.ago(v_due, fire.now))
+    when not schedule.overlap and exists (
+      select from pgjobs.schedule_runs as r
+      where r.schedule_id = schedule.id and pgjobs.status_of(r.task_id) in ('pending', 'claimed', 'running')
+    ) then 'A run before it has not ended'
+  end;
+begin
+  if v_reason is null then
+    begin
+      v_task := pgjobs.submit_run(
+        schedule, v_due, format('schedule %s %s', schedule.id, to_char(v_due at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+      );
+    exception when others then
+      -- A job that was archived, say: the schedules after this one are not to blame.
+      if sqlstate not like 'PJ%' then
+        raise;
+      end if;
+      v_reason := sqlerrm;
+    end;
+  end if;
+  perform pgjobs.note_run(schedule.id, v_due, v_task, v_reason, false);
+  perform pgjobs.record_schedule(
+    schedule, case when v_task is null then 'schedule_skipped' else 'schedule_fired' end, null, v_reason, v_task
+  );
+  update pgjobs.schedules as s
+  set
+    next_run_at = pgjobs.next_run(
+      schedule.cron, schedule.every, schedule.timezone, v_due, case schedule.missed when 'each' then v_due else fire.now end
+    ),
+    last_run_at = case when v_task is null then s.last_run_at else v_due end
+  where s.id = schedule.id;
+  return v_task is not null;
+end
+$$;
+
+comment on function pgjobs.fire is 'Runs a schedule that is due. Example: see pgjobs.fire_schedules, which chooses it';

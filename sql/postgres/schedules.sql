@@ -1,0 +1,95 @@
+-- Schedules for people: how they stand, and how their last runs went.
+
+create view pgjobs.schedule as
+select
+  s.id,
+  s.uuid,
+  s.full_name,
+  s.room,
+  s.name,
+  j.full_name as job,
+  s.cron,
+  s.every,
+  s.timezone,
+  s.priority,
+  s.max_attempts,
+  s.owner,
+  s.project,
+  s.tags,
+  s.missed,
+  s.overlap,
+  s.created_at,
+  s.paused_at,
+  s.next_run_at,
+  s.last_run_at,
+  case
+    when s.paused_at is not null then 'paused'
+    when j.deleted_at is not null then 'job retired'
+    when j.archived_at is not null then 'job archived'
+    when j.paused_at is not null then 'job paused'
+    when s.next_run_at < pgjobs.present() - interval '2 minutes' then 'overdue'
+    else 'active'
+  end as state,
+  (
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'due_at', r.due_at, 'task_id', pgjobs.task_uuid(r.task_id), 'reason', r.reason, 'is_manual', r.is_manual,
+      'status', case
+        when r.task_id is null then 'skipped'
+        when o.status is not null then o.status
+        when l.task_id is not null then case when l.started_at is null then 'claimed' else 'running' end
+        when i.task_id is not null then 'ignored'
+        when t.id is not null then 'pending'
+        else 'gone'
+      end
+    ) order by r.id desc), '[]')
+    from (select n.* from pgjobs.schedule_runs as n where n.schedule_id = s.id order by n.id desc limit 10) as r
+    -- Not by status_of: called for each run, it took half as long again.
+    left join pgjobs.outcomes as o on o.task_id = r.task_id
+    left join pgjobs.leases as l on l.task_id = r.task_id
+    left join pgjobs.ignored as i on i.task_id = r.task_id
+    left join pgjobs.tasks as t on t.id = r.task_id
+  ) as recent,
+  s.job_id,
+  j.uuid as job_uuid
+from pgjobs.schedules as s
+join pgjobs.jobs as j on j.id = s.job_id;
+
+comment on view pgjobs.schedule is
+  'Every schedule, without its payload. Example: select full_name, job, cron, every, next_run_at, state from pgjobs.schedule';
+comment on column pgjobs.schedule.id is 'Internal number.';
+comment on column pgjobs.schedule.uuid is 'Public id.';
+comment on column pgjobs.schedule.full_name is 'The address, room:name.';
+comment on column pgjobs.schedule.room is 'Where its tasks are submitted from.';
+comment on column pgjobs.schedule.name is 'What people call it.';
+comment on column pgjobs.schedule.job is 'Address of the job it runs.';
+comment on column pgjobs.schedule.cron is 'When, as five fields of cron.';
+comment on column pgjobs.schedule.every is 'Or how often.';
+comment on column pgjobs.schedule.timezone is 'Whose clocks cron goes by.';
+comment on column pgjobs.schedule.priority is 'Of its tasks: 1 (most urgent) to 10.';
+comment on column pgjobs.schedule.max_attempts is 'Of its tasks; empty: as many as the job says.';
+comment on column pgjobs.schedule.owner is 'Whose work its tasks are.';
+comment on column pgjobs.schedule.project is 'What its tasks belong to.';
+comment on column pgjobs.schedule.tags is 'Free words to find its tasks by.';
+comment on column pgjobs.schedule.missed is 'What becomes of runs that nobody was there to start: once, skip or each.';
+comment on column pgjobs.schedule.overlap is 'Whether a run may begin before the last one has ended.';
+comment on column pgjobs.schedule.created_at is 'When it was first registered.';
+comment on column pgjobs.schedule.paused_at is 'Set while it does not run.';
+comment on column pgjobs.schedule.next_run_at is 'When it runs next.';
+comment on column pgjobs.schedule.last_run_at is 'When its last run was due.';
+comment on column pgjobs.schedule.state is
+  'active; paused; overdue when nobody starts its runs; or what is with its job: job paused, job archived, job retired.';
+comment on column pgjobs.schedule.recent is 'Its last ten runs, the newest first, each with its task''s status, or why there is no task.';
+comment on column pgjobs.schedule.job_id is 'Number of its job.';
+comment on column pgjobs.schedule.job_uuid is 'Public id of its job.';
+
+-- Not granted to anyone: payloads leave through get_schedule only.
+create view pgjobs.schedule_document as
+select
+  v.*,
+  s.payload,
+  pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5) as upcoming
+from pgjobs.schedule as v
+join pgjobs.schedules as s on s.id = v.id;
+
+comment on view pgjobs.schedule_document is
+  'A schedule with its payload and its next five runs. Example: select payload, upcoming from pgjobs.get_schedule(''@global:nightly'')';

@@ -1,0 +1,97 @@
+"""Two connections, one schedule: a run that is due is submitted once, whoever comes first."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from pgjobs import Queue
+from tests.postgres.stage import JOB
+
+TEN = timedelta(minutes=10)
+OFTEN = "@global:often"
+
+
+@pytest.fixture
+async def due(queue, stage):
+    """A schedule that is due."""
+    await queue.register_schedule("often", JOB, every=TEN)
+    await stage.advance(minutes=10)
+
+
+async def test_a_schedule_that_is_being_run_is_passed_by(stage, queue, first, second, due):
+    assert (await first.queue.fire_schedules()).fired == 1
+    fired = await stage.soon(second.queue.fire_schedules())
+    assert (fired.fired, fired.skipped) == (0, 0)
+    await first.commit()
+    assert (await queue.fire_schedules()).fired == 0
+    assert len(await queue.list_tasks()) == 1
+
+
+async def test_a_run_that_is_rolled_back_is_made_again(stage, queue, first, due):
+    await first.queue.fire_schedules()
+    await first.rollback()
+    assert (await queue.fire_schedules()).fired == 1
+    assert len(await queue.list_tasks()) == 1
+
+
+async def test_pausing_waits_for_the_run_in_flight_and_is_the_last(stage, queue, first, second, due):
+    await first.queue.fire_schedules()
+    pausing = await stage.waits(second, second.queue.pause_schedule(OFTEN), behind=first)
+    await first.commit()
+    assert (await pausing).state == "paused"
+    await second.commit()
+    await stage.advance(hours=1)
+    assert (await queue.fire_schedules()).fired == 0
+    assert [run.status for run in (await queue.get_schedule(OFTEN)).recent] == ["pending"]
+
+
+async def test_a_schedule_that_is_being_paused_is_passed_by(stage, queue, first, second, due):
+    await first.queue.pause_schedule(OFTEN)
+    assert (await stage.soon(second.queue.fire_schedules())).fired == 0
+    await first.rollback()
+    assert (await queue.fire_schedules()).fired == 1
+
+
+async def test_a_change_waits_for_the_run_in_flight(stage, queue, first, second, due):
+    await first.queue.fire_schedules()
+    changing = await stage.waits(
+        second, second.queue.register_schedule("often", JOB, every=2 * TEN), behind=first
+    )
+    await first.commit()
+    assert (await changing).registered == "changed"
+    await second.commit()
+    assert len(await queue.list_tasks()) == 1
+    schedule = await queue.get_schedule(OFTEN)
+    assert schedule.next_run_at - schedule.last_run_at >= 2 * TEN
+
+
+async def test_a_second_first_registration_waits_and_finds_the_schedule(stage, queue, first, second):
+    mine = await first.queue.register_schedule("often", JOB, every=TEN)
+    other = await stage.waits(second, second.queue.register_schedule("often", JOB, every=TEN), behind=first)
+    await first.commit()
+    assert (mine.registered, (await other).registered) == ("created", "unchanged")
+    assert (await other).schedule_id == mine.schedule_id
+
+
+async def test_deleting_the_job_takes_the_run_in_flight_along(stage, queue, first, second, due):
+    await first.queue.fire_schedules()
+    deleting = await stage.waits(second, second.queue.delete_job(JOB), behind=first)
+    await first.commit()
+    assert await deleting == 1
+    await second.commit()
+    assert await queue.list_tasks() == []
+    assert await queue.list_schedules() == []
+
+
+async def test_many_processes_run_each_schedule_once(database_url, stage, queue):
+    for number in range(40):
+        await queue.register_schedule(f"number {number}", JOB, every=TEN)
+    for _ in range(3):
+        await stage.advance(minutes=10)
+        async with await Queue.connect(database_url) as one, await Queue.connect(database_url) as other:
+            fired = await asyncio.gather(*(each.fire_schedules() for each in (queue, one, other) * 3))
+        assert sum(answer.fired for answer in fired) == 40
+    assert len(await queue.list_tasks(page_size=500)) == 120
