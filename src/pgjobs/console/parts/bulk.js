@@ -2,7 +2,7 @@
 import { post } from "../api.js";
 import { number, plural, total } from "../format.js";
 import { html, signal, view } from "../view.js";
-import { close, show } from "./dialogs.js";
+import { show } from "./dialogs.js";
 import { icon } from "./icons.js";
 import { Bones, Meter } from "./small.js";
 import { say } from "./toasts.js";
@@ -14,17 +14,17 @@ const WORDS = {
 };
 
 export function bulk(request, done) {
-  show(WORDS[request.verb].title, () => html`<${Bulk} request=${request} done=${done} />`);
+  show(WORDS[request.verb].title, ({ close }) => html`<${Bulk} request=${request} done=${done} close=${close} />`);
 }
 
 const body = ({ verb, ids, filter }, more) => ({ verb, ...(ids ? { ids } : { filter }), ...more });
 
-const Bulk = view((given) => {
+const Bulk = view((given, leaving) => {
   const preview = signal(null);
   const problem = signal(null);
   const reason = signal("");
   const progress = signal(null);
-  const { request, done } = given.peek();
+  const { request, done, close } = given.peek();
   const words = WORDS[request.verb];
   post("tasks/actions", body(request, { dry_run: true })).then(
     (answer) => (preview.value = answer),
@@ -32,6 +32,7 @@ const Bulk = view((given) => {
   );
 
   let isStopped = false;
+  leaving(() => (isStopped = true));
   const stop = () => (progress.peek() ? (isStopped = true) : close());
 
   const run = async (event) => {
@@ -71,7 +72,7 @@ const Bulk = view((given) => {
             : "."}
         </p>
         <label class="field">
-          <span>Reason (optional, kept with each task)</span>
+          <span>Reason (optional, others can read it)</span>
           <textarea class="input" maxlength="200" value=${reason.value} onInput=${(event) => (reason.value = event.target.value)}></textarea>
         </label>
       `}

@@ -3,35 +3,40 @@ import { html, signal, view } from "../view.js";
 import { icon } from "./icons.js";
 
 const open = signal(null);
+let count = 0;
 
-// Shows what `draw({close})` draws until it is closed.
+// Shows what `draw({close})` draws until it is closed. Each closes itself only: the browser tells of a closing
+// later, and an answer may come later, when another dialog is open already.
 export function show(title, draw, options = {}) {
-  open.value = { title, draw, ...options };
+  close();
+  const number = ++count;
+  open.value = { number, title, draw, close: () => open.peek()?.number === number && close(), ...options };
 }
 
+// Removed alone, a dialog would not give the focus back.
 export function close() {
+  document.querySelector("dialog[open]")?.close();
   open.value = null;
 }
+// A dialog belongs to its page: a link in it, or the browser's way back, leaves both.
+addEventListener("hashchange", close);
 
 // Asked of the page: the browser closes a dialog before it tells us.
 export const isOpen = () => document.querySelector("dialog[open]") !== null;
 
-export const Dialogs = view(() => () => open.value && html`<${Dialog} key=${open.value.title} ...${open.value} />`);
+export const Dialogs = view(() => () => open.value && html`<${Dialog} key=${open.value.number} ...${open.value} />`);
 
 const Dialog = view(() => {
   const mount = (element) => {
     if (element && !element.open) element.showModal();
   };
-  const outside = (event) => {
-    if (event.target === event.currentTarget) close();
-  };
-  return ({ title, draw, wide, drawer }) => html`
+  return ({ title, draw, close, wide, drawer }) => html`
     <dialog
       ref=${mount}
       class="${wide ? "wide" : ""} ${drawer ? "drawer" : ""}"
       aria-labelledby="dialog-title"
       onClose=${close}
-      onClick=${outside}
+      onClick=${(event) => event.target === event.currentTarget && close()}
     >
       <div class="sheet">
         <div class="row apart">
@@ -74,7 +79,7 @@ const Question = view(() => {
         ${withReason &&
         html`
           <label class="field">
-            <span>Reason (optional, kept with the task)</span>
+            <span>Reason (optional, others can read it)</span>
             <textarea class="input" maxlength="200" value=${reason.value} onInput=${(event) => (reason.value = event.target.value)}></textarea>
           </label>
         `}
