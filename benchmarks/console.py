@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import jwt
@@ -14,15 +15,21 @@ from benchmarks.scenario import Bar, Samples, Scale, Scenario
 from benchmarks.views import MOST, fill
 
 JOB = "@global:bench:job7"
+CLEANUPS = "/api/maintenance/incomplete-cleanup"
 REQUESTS = {
     "overview": "overview",
     "throughput of a day": "throughput?minutes=1440",
     "findings": "findings",
     "tasks": "tasks",
     "tasks of a job": f"tasks?job={JOB}",
+    "tasks of a room": "tasks?room=@global",
+    "tasks of the last hour": "tasks?since={hour_ago}",
     "waiting tasks": "tasks?status=pending",
     "failed tasks of a job": f"tasks?status=failed&job={JOB}",
     "completed tasks": "tasks?status=completed",
+    "cancelled tasks": "tasks?status=cancelled",
+    "tasks put aside": "tasks?status=ignored",
+    "five hundred tasks": "tasks?limit=500",
     "a text": "tasks?text=db1234",
     "a text nobody says": "tasks?text=nothing%20says%20this",
     "an owner nobody is": "tasks?owner=nobody",
@@ -42,7 +49,11 @@ REQUESTS = {
     "a schedule": "schedules/{schedule}",
     "when a schedule would run": "schedules/preview?cron=30%202%20*%20*%20*&timezone=Europe/Berlin",
     "database": "database",
-    "clean-ups": "/api/maintenance/incomplete-cleanup",
+    "clean-ups": CLEANUPS,
+    "clean-ups, a late page": f"{CLEANUPS}?page=400",
+    "clean-ups that are done": f"{CLEANUPS}?status=done",
+    "clean-ups of a node that wait": f"{CLEANUPS}?status=queued&node_id=node3",
+    "a clean-up": f"{CLEANUPS}/{{run}}",
 }
 
 
@@ -51,7 +62,13 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
     await fill(bench, min(MOST, scale.backlog))
     [waiting] = (await bench.queue.find_tasks(status="pending", page_size=1)).found
     [schedule] = await bench.queue.list_schedules(page_size=1)
-    known = {"task": waiting["id"], "schedule": schedule.uuid}
+    [cleanup, *_] = await bench.queue.list_cleanups(page_size=1)
+    known = {
+        "task": waiting["id"],
+        "schedule": schedule.uuid,
+        "run": cleanup.run_id,
+        "hour_ago": (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
     token = jwt.encode({"sub": "bench", "is_superuser": True}, SECRET, algorithm="HS256")
     command = [sys.executable, "-c", "from pgjobs.cli import main; main()", "serve"]
     environment = {"PGJOBS_DATABASE_URL": bench.url, "PGJOBS_AUTH_SECRET": SECRET}

@@ -82,12 +82,33 @@ begin
 end
 $$
 """
+CLEAN_UP = """
+do $$
+declare
+  v_tasks bigint[];
+  v_tokens uuid[];
+begin
+  perform pgjobs.set_job_target(n::text, jsonb_build_object('type', 'local_dir', 'base_dir', '/data/runs'), 'node' || n % 7)
+  from generate_series(1, {jobs}) as n;
+  while (select r.created from pgjobs.reconcile_cleanups(1000, after => '0') as r) > 0 loop
+    commit;
+  end loop;
+  for v_batch in 1..{done} loop
+    select array_agg(c.task_id), array_agg(c.token) into v_tasks, v_tokens
+    from pgjobs.claim_tasks(holder => 'bench', lease => '1 hour', quantity => 500, job_ids => array[pgjobs.cleanup_job()]) as c;
+    perform count(*) from pgjobs.complete_tasks(v_tasks, v_tokens);
+    commit;
+  end loop;
+end
+$$
+"""
 
 
 async def fill(bench: Bench, tasks: int) -> int:
     """`tasks` tasks of 100 jobs: half of them ended, a tenth due later, 2,000 held, the rest in line.
 
-    Each job has a schedule whose last runs have ended, but for two.
+    Each job has a schedule whose last runs have ended, but for two. After each task that failed there is
+    something to clean up, and half of that is done.
     """
     await bench.reset(jobs=JOBS)
     size = min(10_000, max(500, tasks // 200))
@@ -98,6 +119,7 @@ async def fill(bench: Bench, tasks: int) -> int:
     await run(SUBMIT.format(batches=tasks // 10 // size, size=size, jobs=JOBS, delay="'1 day'"))
     await run(END.format(batches=tasks // 2 // 500, jobs=JOBS))
     await run(RUN.format(runs=2))
+    await run(CLEAN_UP.format(jobs=JOBS, done=tasks // 200_000))
     for number in range(40):
         worker = await bench.queue.register_worker(f"w{number}", jobs=[str(1 + number * 2 % JOBS)])
         await bench.queue.claim_tasks(worker.id, quantity=50)
