@@ -88,14 +88,18 @@ declare
   v_tasks bigint[];
   v_tokens uuid[];
 begin
-  perform pgjobs.set_job_target(n::text, jsonb_build_object('type', 'local_dir', 'base_dir', '/data/runs'), 'node' || n % 7)
+  perform pgjobs.set_job_target(
+    n::text, jsonb_build_object('type', 'local_dir', 'base_dir', '/data/runs'), 'node' || n % 7
+  )
   from generate_series(1, {jobs}) as n;
   while (select r.created from pgjobs.reconcile_cleanups(1000, after => '0') as r) > 0 loop
     commit;
   end loop;
   for v_batch in 1..{done} loop
     select array_agg(c.task_id), array_agg(c.token) into v_tasks, v_tokens
-    from pgjobs.claim_tasks(holder => 'bench', lease => '1 hour', quantity => 500, job_ids => array[pgjobs.cleanup_job()]) as c;
+    from pgjobs.claim_tasks(
+      holder => 'bench', lease => '1 hour', quantity => 500, job_ids => array[pgjobs.cleanup_job()]
+    ) as c;
     perform count(*) from pgjobs.complete_tasks(v_tasks, v_tokens);
     commit;
   end loop;

@@ -87,7 +87,9 @@ create view pgjobs.schedule_document as
 select
   v.*,
   s.payload,
-  pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5) as upcoming
+  case
+    when s.paused_at is null then pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5) else '{}'
+  end as upcoming
 from pgjobs.schedule as v
 join pgjobs.schedules as s on s.id = v.id;
 

@@ -1306,12 +1306,15 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_belongings() IS 'Counts what hangs on no task. Example: select * from pgjobs.check_belongings()';
 
-CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamp with time zone) RETURNS timestamp with time zone
+CREATE FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, durable boolean, now timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql
     AS $$
 declare
   v_known record;
 begin
+  if not durable then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
   if quantity is null or quantity not between 1 and 500 then
     perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
   end if;
@@ -1338,7 +1341,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamp with time zone) IS 'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
+COMMENT ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, durable boolean, now timestamp with time zone) IS 'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
 
 CREATE FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1557,7 +1560,10 @@ begin
   if num_nonnulls(cron, every) <> 1 then
     perform pgjobs.refuse('validation-error', 'A schedule runs by cron or every so often: give one of both');
   end if;
-  if every not between interval '1 second' and interval '366 days' or extract(year from every) + extract(month from every) > 0 then
+  if length(cron) > 200 then
+    perform pgjobs.refuse('validation-error', 'A cron expression has at most 200 characters');
+  end if;
+  if every not between interval '1 second' and interval '366 days' or (extract(year from every), extract(month from every)) <> (0, 0) then
     perform pgjobs.refuse('validation-error', 'every must be between a second and a year, in days, hours, minutes and seconds',
       format('Got %s.', every), 'For months, use cron: 0 0 1 * *');
   end if;
@@ -1665,16 +1671,12 @@ CREATE FUNCTION pgjobs.check_timezone(timezone text) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $_$
 begin
-  if timezone ~ '^(UTC|Etc/GMT([+-][0-9]{1,2})?|[A-Z][A-Za-z_]+(/[A-Za-z_-]+)+)$' then
-    begin
-      perform pgjobs.now() at time zone check_timezone.timezone;
-      return;
-    exception when invalid_parameter_value then
-      null;
-    end;
+  if timezone <> 'UTC' and not exists (
+    select from pg_timezone_names as z where z.name = check_timezone.timezone and z.name ~ '^[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+$'
+  ) then
+    perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
+      null, 'Write a place, such as Europe/Berlin, or UTC.');
   end if;
-  perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
-    null, 'Write a place, such as Europe/Berlin, or UTC.');
 end
 $_$;
 
@@ -1864,12 +1866,12 @@ CREATE FUNCTION pgjobs.claim_tasks(worker_id uuid DEFAULT NULL::uuid, quantity i
 declare
   v_now timestamptz := pgjobs.now();
   v_until timestamptz;
-  v_jobs integer[];
-  v_limited integer[];
+  v_claimable record;
   v_left integer := claim_tasks.quantity;
   v_portion integer;
-  v_worse_at timestamptz;
-  v_has_turn boolean := false;
+  v_is_limited boolean;
+  v_full integer[] := '{}';
+  v_waits boolean := true;
   v_taken integer;
   v_lane record;
   v_is_choosy boolean := claim_tasks.of_owner is not null or claim_tasks.of_project is not null;
@@ -1877,32 +1879,33 @@ declare
   -- lane; where others are just taking all of that, the next lane has its turn. The
   -- second takes whatever a lane has. The third ignores the floors: nobody goes home
   -- empty-handed because of a remembered floor, unless looking has become expensive.
-  v_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
+  v_first_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
   v_tried integer := 0;
   v_is_held boolean := false;
-  -- One draw for all: a version 8 UUID of sixty random bits and the task's number,
-  -- so that no task shares its token and none can be guessed.
-  v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
+  v_luck text := pgjobs.draw_luck();
 begin
-  if not claim_tasks.durable then
-    perform set_config('synchronous_commit', 'off', true);
-  end if;
   v_until := pgjobs.check_claim(
-    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor, v_now
+    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor,
+    claim_tasks.durable, v_now
   );
-  v_jobs := pgjobs.claimable_jobs(
+  v_claimable := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
   );
-  v_limited := array(select j.id from pgjobs.jobs as j where j.max_running is not null and j.id = any (v_jobs));
   perform pgjobs.promote_due(v_now);
-  loop
-    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 3, v_is_choosy) as h loop
+  for v_look in v_first_look..3 loop
+    continue when v_look = 2 and v_first_look = 1 and not v_is_held;
+    exit when v_look = 3 and pgjobs.look_cost(pgjobs.clock_ms()) > 20;
+    for v_lane in select h.* from pgjobs.lane_heads(v_claimable.jobs, v_now, v_look = 3, v_is_choosy) as h loop
+      continue when v_lane.job_id = any (v_full);
       v_portion := v_left;
-      v_worse_at := case when v_look = 1 then v_lane.until_at else 'infinity' end;
-      if v_lane.job_id = any (v_limited) then
-        v_portion := pgjobs.free_slots(v_lane.job_id, v_left, waits => not v_has_turn);
-        continue when v_portion = 0;
-        v_has_turn := true;
+      v_is_limited := v_lane.job_id = any (v_claimable.limited);
+      if v_is_limited then
+        v_portion := pgjobs.free_slots(v_lane.job_id, v_left, v_waits);
+        v_waits := v_waits and v_portion is not distinct from 0;
+        if coalesce(v_portion, 0) = 0 then
+          v_full := v_full || v_lane.job_id;
+          continue;
+        end if;
       end if;
       return query
       with taken as materialized (
@@ -1910,7 +1913,7 @@ begin
         from pgjobs.ready as c
         where c.job_id = v_lane.job_id and c.priority = v_lane.priority
           and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
-          and (c.due_at, c.task_id) < (v_worse_at, v_lane.until_id)
+          and (c.due_at, c.task_id) < (case when v_look = 1 then v_lane.until_at else 'infinity' end, v_lane.until_id)
           and (not v_is_choosy or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
@@ -1927,9 +1930,9 @@ begin
           task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at, is_limited
         )
         select
-          k.task_id, v_lane.job_id, (v_luck || lpad(to_hex(k.task_id), 15, '0'))::uuid, claim_tasks.worker_id,
+          k.task_id, v_lane.job_id, pgjobs.token_of(v_luck, k.task_id), claim_tasks.worker_id,
           claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end,
-          v_lane.job_id = any (v_limited)
+          v_is_limited
         from taken as k
         -- Asked once, of the first: true, and the next claim begins there. What was
         -- chosen among others says nothing of those.
@@ -1953,39 +1956,38 @@ begin
       -- Not on to another priority: these lanes may have more.
       exit when v_look = 1 and (v_tried = 8 or v_lane.until_id = 9223372036854775807);
     end loop;
-    exit when v_left < claim_tasks.quantity or v_look = 3;
-    v_look := case when v_look = 1 and v_is_held then 2 else 3 end;
-    exit when v_look = 3 and pgjobs.look_cost(pgjobs.clock_ms()) > 20;
+    exit when v_left < claim_tasks.quantity;
   end loop;
 end
 $$;
 
 COMMENT ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) IS 'Leases due tasks. Example: select * from pgjobs.claim_tasks(holder => ''me'', lease => ''1 min'', in_room => ''@global'')';
 
-CREATE FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) RETURNS integer[]
+CREATE FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean, OUT jobs integer[], OUT limited integer[]) RETURNS record
     LANGUAGE plpgsql STABLE
     AS $$
-declare
-  v_jobs integer[] := claimable_jobs.job_ids;
 begin
-  if v_jobs is null and in_room is not null then
-    v_jobs := array(
+  jobs := claimable_jobs.job_ids;
+  if jobs is null and in_room is not null then
+    jobs := array(
       select j.id from pgjobs.jobs as j
       where j.room = in_room and j.category = coalesce(in_category, j.category)
     );
-  elsif v_jobs is null then
-    v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = claimable_jobs.worker_id);
+  elsif jobs is null then
+    jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = claimable_jobs.worker_id);
   end if;
-  return array(
-    select j.id from pgjobs.jobs as j
-    where j.id = any (v_jobs)
-      and j.paused_at is null and j.archived_at is null and j.deleted_at is null
-      and (j.room <> '@internal' or not remote)
-  );
+  select
+    coalesce(array_agg(j.id), '{}'),
+    coalesce(array_agg(j.id) filter (where j.max_running is not null), '{}')
+  into claimable_jobs.jobs, claimable_jobs.limited
+  from pgjobs.jobs as j
+  where j.id = any (claimable_jobs.jobs)
+    and j.paused_at is null and j.archived_at is null and j.deleted_at is null
+    and (j.room <> '@internal' or not remote);
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) IS 'The jobs a claim may take from. Example: select pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
+COMMENT ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean, OUT jobs integer[], OUT limited integer[]) IS 'The jobs a claim may take from. Example: select * from pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
 
 CREATE FUNCTION pgjobs.cleanup_job() RETURNS integer
     LANGUAGE sql STABLE
@@ -2553,7 +2555,7 @@ begin
       v_numbers := v_numbers || v_mark;
     end if;
   end loop;
-  return v_numbers;
+  return array(select distinct n.number from unnest(v_numbers) as n (number) order by n.number);
 end
 $_$;
 
@@ -2734,6 +2736,12 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) IS 'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';
 
+CREATE FUNCTION pgjobs.draw_luck() RETURNS text
+    LANGUAGE sql
+    RETURN (OVERLAY("left"(translate((gen_random_uuid())::text, '-'::text, ''::text), 16) PLACING '8'::text FROM 13 FOR 1) || '8'::text);
+
+COMMENT ON FUNCTION pgjobs.draw_luck() IS 'What the tokens of one claim have in common. Example: select pgjobs.draw_luck()';
+
 CREATE FUNCTION pgjobs.drop_partitions(parent text) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2773,6 +2781,10 @@ CREATE FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors text[], ki
     LANGUAGE plpgsql
     AS $$
 #variable_conflict use_column
+declare
+  v_limited integer[] := array(
+    select l.job_id from pgjobs.leases as l where l.ctid = any (end_attempts.held) and l.is_limited
+  );
 begin
   return query
   with gone as (
@@ -2828,7 +2840,9 @@ begin
     where verdict <> 'pending'
   )
   select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
-  perform pgjobs.wake_for_slots();
+  if v_limited <> '{}' then
+    perform pgjobs.wake_for_slots(v_limited);
+  end if;
 end
 $$;
 
@@ -3328,8 +3342,8 @@ COMMENT ON COLUMN pgjobs.schedules.next_run_at IS 'When it runs next; empty whil
 
 COMMENT ON COLUMN pgjobs.schedules.last_run_at IS 'When its last run was due.';
 
-CREATE FUNCTION pgjobs.find_schedule(schedule text) RETURNS pgjobs.schedules
-    LANGUAGE plpgsql STABLE
+CREATE FUNCTION pgjobs.find_schedule(schedule text, locks boolean DEFAULT false) RETURNS pgjobs.schedules
+    LANGUAGE plpgsql
     AS $_$
 declare
   v_schedule pgjobs.schedules;
@@ -3341,6 +3355,9 @@ begin
   else
     select s.* into v_schedule from pgjobs.schedules as s where s.full_name = find_schedule.schedule;
   end if;
+  if locks then
+    select s.* into v_schedule from pgjobs.schedules as s where s.id = v_schedule.id for no key update;
+  end if;
   if v_schedule.id is null then
     perform pgjobs.refuse('schedule-not-found', format('Schedule %s does not exist', find_schedule.schedule),
       null, 'Write room:name; select full_name from pgjobs.schedule lists them.');
@@ -3349,7 +3366,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION pgjobs.find_schedule(schedule text) IS 'A schedule by number, public id or address. Example: select (pgjobs.find_schedule(''@global:nightly'')).id';
+COMMENT ON FUNCTION pgjobs.find_schedule(schedule text, locks boolean) IS 'A schedule by number, public id or address. Example: select (pgjobs.find_schedule(''@global:nightly'')).id';
 
 CREATE FUNCTION pgjobs.find_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, until timestamp with time zone DEFAULT NULL::timestamp with time zone, matching text DEFAULT NULL::text, before uuid DEFAULT NULL::uuid, page_size integer DEFAULT 50) RETURNS TABLE(found jsonb, next uuid)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -3459,12 +3476,13 @@ CREATE FUNCTION pgjobs.fire(schedule pgjobs.schedules, now timestamp with time z
 declare
   v_due timestamptz := schedule.next_run_at;
   v_task bigint;
+  v_next record := pgjobs.settle_next_run(schedule, fire.now);
   v_reason text := case
     when schedule.missed = 'skip' and fire.now - v_due > interval '1 minute'
       then format('Missed: nobody started it for %s', pgjobs.ago(v_due, fire.now))
     when not schedule.overlap and exists (
       select from pgjobs.schedule_runs as r
-      where r.schedule_id = schedule.id and pgjobs.status_of(r.task_id) in ('pending', 'claimed', 'running')
+      where r.schedule_id = schedule.id and r.task_id is not null and pgjobs.is_under_way(r.task_id)
     ) then 'A run before it has not ended'
   end;
 begin
@@ -3474,24 +3492,26 @@ begin
         schedule, v_due, format('schedule %s %s', schedule.id, to_char(v_due at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
       );
     exception when others then
-      -- A job that was archived, say: the schedules after this one are not to blame.
-      if sqlstate not like 'PJ%' then
+      -- A job that was archived, say.
+      if pgjobs.is_passing(sqlstate) then
         raise;
       end if;
       v_reason := sqlerrm;
     end;
   end if;
-  perform pgjobs.note_run(schedule.id, v_due, v_task, v_reason, false);
+  perform pgjobs.note_run(schedule, v_due, v_task, v_reason, false);
   perform pgjobs.record_schedule(
     schedule, case when v_task is null then 'schedule_skipped' else 'schedule_fired' end, null, v_reason, v_task
   );
   update pgjobs.schedules as s
   set
-    next_run_at = pgjobs.next_run(
-      schedule.cron, schedule.every, schedule.timezone, v_due, case schedule.missed when 'each' then v_due else fire.now end
-    ),
+    next_run_at = v_next.next_run_at,
+    paused_at = case when v_next.next_run_at is null then fire.now end,
     last_run_at = case when v_task is null then s.last_run_at else v_due end
   where s.id = schedule.id;
+  if v_next.trouble is not null then
+    perform pgjobs.record_schedule(schedule, 'schedule_paused', null, v_next.trouble);
+  end if;
   return v_task is not null;
 end
 $$;
@@ -3501,6 +3521,12 @@ COMMENT ON FUNCTION pgjobs.fire(schedule pgjobs.schedules, now timestamp with ti
 CREATE FUNCTION pgjobs.fire_schedules(batch integer DEFAULT 100) RETURNS TABLE(fired integer, skipped integer, due_in interval)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
     AS $$
 declare
   v_now timestamptz := pgjobs.now();
@@ -3517,7 +3543,7 @@ begin
     where s.next_run_at <= v_now
     order by s.next_run_at, s.id
     limit fire_schedules.batch
-    for update skip locked
+    for no key update skip locked
   loop
     if pgjobs.fire(v_schedule, v_now) then
       fired := fired + 1;
@@ -3525,8 +3551,16 @@ begin
       skipped := skipped + 1;
     end if;
   end loop;
-  select case when min(s.next_run_at) is not null then greatest(min(s.next_run_at) - v_now, interval '0') end into due_in
-  from pgjobs.schedules as s;
+  -- What is due and was passed by is in somebody's hands: it is not asked for again at once.
+  select case
+    when s.next_run_at > v_now then s.next_run_at - v_now
+    when fired + skipped = 0 then interval '1 second'
+    else interval '0'
+  end into due_in
+  from pgjobs.schedules as s
+  where s.next_run_at is not null
+  order by s.next_run_at
+  limit 1;
   return next;
 end
 $$;
@@ -3695,7 +3729,7 @@ COMMENT ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owner t
 
 CREATE FUNCTION pgjobs.free_slots(job_id integer, wanted integer, waits boolean) RETURNS integer
     LANGUAGE plpgsql
-    SET lock_timeout TO '1s'
+    SET lock_timeout TO '500ms'
     AS $$
 declare
   v_turn bigint := ('pgjobs.leases'::regclass::oid::bigint << 32) | free_slots.job_id;
@@ -3705,16 +3739,30 @@ begin
   if v_held >= v_limit then
     return 0;
   end if;
-  if waits then
-    perform pg_advisory_xact_lock(v_turn);
-  elsif not pg_try_advisory_xact_lock(v_turn) then
-    return 0;
+  -- Whoever had the turn before has committed: only now are their leases seen, and only
+  -- by a statement that looks anew.
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform pgjobs.refuse('validation-error', 'A job with a limit is claimed from under READ COMMITTED only',
+      format('The transaction is %s.', upper(current_setting('transaction_isolation'))), 'Claim in a transaction of its own.');
   end if;
-  -- Whoever had the turn before has committed: only now are their leases seen.
-  v_held := pgjobs.held_slots(free_slots.job_id);
-  return coalesce(greatest(least(wanted, v_limit - v_held), 0), wanted);
-exception when lock_not_available then
-  return 0;
+  begin
+    if waits then
+      perform pg_advisory_xact_lock(v_turn);
+    elsif not pg_try_advisory_xact_lock(v_turn) then
+      return null;
+    end if;
+    v_held := pgjobs.held_slots(free_slots.job_id);
+    if v_held >= v_limit then
+      -- What is undone is the lock.
+      raise no_data_found;
+    end if;
+  exception
+    when lock_not_available then
+      return null;
+    when no_data_found then
+      return 0;
+  end;
+  return coalesce(least(wanted, v_limit - v_held), wanted);
 end
 $$;
 
@@ -4162,7 +4210,10 @@ CREATE VIEW pgjobs.schedule_document AS
     v.job_id,
     v.job_uuid,
     s.payload,
-    pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5) AS upcoming
+        CASE
+            WHEN (s.paused_at IS NULL) THEN pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5)
+            ELSE '{}'::timestamp with time zone[]
+        END AS upcoming
    FROM (pgjobs.schedule v
      JOIN pgjobs.schedules s ON ((s.id = v.id)));
 
@@ -4560,6 +4611,16 @@ CREATE FUNCTION pgjobs.is_own_failure(status text, error_kind text) RETURNS bool
 
 COMMENT ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) IS 'Whether an attempt was failed by its holder. Example: select pgjobs.is_own_failure(''failed'', ''network'')';
 
+CREATE FUNCTION pgjobs.is_passing(problem text) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  return left(problem, 2) in ('25', '40', '53', '55', '57', '58', 'XX');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_passing(problem text) IS 'Whether an error passes by itself. Example: select pgjobs.is_passing(''40P01'')';
+
 CREATE FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4580,6 +4641,16 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) IS 'Whether an update repeats another; refuses lost leases. Example: see pgjobs.update_task, which calls it first';
+
+CREATE FUNCTION pgjobs.is_under_way(task_id bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  return pgjobs.status_of(is_under_way.task_id) in ('pending', 'claimed', 'running');
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.is_under_way(task_id bigint) IS 'Whether a task has not ended yet. Example: select pgjobs.is_under_way(42)';
 
 CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5468,9 +5539,9 @@ CREATE FUNCTION pgjobs.mark_waiting(worker_id uuid DEFAULT NULL::uuid, job_ids i
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_jobs integer[] := pgjobs.claimable_jobs(
+  v_jobs integer[] := (pgjobs.claimable_jobs(
     mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
-  );
+  )).jobs;
 begin
   delete from pgjobs.waiting_marks as w where w.id = mark_waiting.previous;
   insert into pgjobs.waiting_marks (job_ids, since) values (v_jobs, v_now) returning id into mark;
@@ -5976,11 +6047,18 @@ begin
     elsif not pgjobs.is_cron_day(v_local::date, v_cron.days, v_cron.weekdays, v_cron.either_day) then
       v_jump := date_trunc('day', v_local) + interval '1 day';
     elsif not v_cron.follows_clocks then
-      select min(pgjobs.first_shown(t.local, timezone)) into v_set
-      from unnest(v_cron.hours) as h (hour)
-      cross join unnest(v_cron.minutes) as m (minute)
-      cross join lateral (select date_trunc('day', v_local) + make_interval(hours => h.hour, mins => m.minute)) as t (local)
-      where t.local > v_since and pgjobs.first_shown(t.local, timezone) > after;
+      -- In order, so that only the first are asked when they are shown.
+      select s.at into v_set
+      from (
+        select date_trunc('day', v_local) + make_interval(hours => h.hour, mins => m.minute)
+        from unnest(v_cron.hours) as h (hour)
+        cross join unnest(v_cron.minutes) as m (minute)
+        order by h.hour, m.minute
+        offset 0
+      ) as t (local)
+      cross join lateral (select pgjobs.first_shown(t.local, timezone) where t.local > v_since offset 0) as s (at)
+      where s.at > after
+      limit 1;
       if v_set is not null then
         return v_set;
       end if;
@@ -6013,10 +6091,11 @@ CREATE FUNCTION pgjobs.next_run(cron text, every interval, timezone text, due ti
 begin
   return case
     when cron is not null then pgjobs.next_cron_run(cron, timezone, after)
-    else coalesce(
-      due + every * (floor(extract(epoch from after - due) / extract(epoch from every)) + 1)::double precision,
-      after + every
-    )
+    -- In seconds: a day of an interval has as many hours as the session's clocks give it.
+    when due is null then after + make_interval(secs => extract(epoch from every)::double precision)
+    else due + make_interval(secs => (
+      (floor(extract(epoch from after - due) / extract(epoch from every)) + 1) * extract(epoch from every)
+    )::double precision)
   end;
 end
 $$;
@@ -6044,21 +6123,22 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.note_retries() IS 'Trigger: notes retries for the rollups. Example: fires on insert into pgjobs.scheduled';
 
-CREATE FUNCTION pgjobs.note_run(schedule_id integer, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) RETURNS void
+CREATE FUNCTION pgjobs.note_run(schedule pgjobs.schedules, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
   insert into pgjobs.schedule_runs (schedule_id, due_at, task_id, reason, is_manual)
-  values (note_run.schedule_id, note_run.due_at, note_run.task_id, left(note_run.reason, 500), note_run.is_manual);
+  values (schedule.id, note_run.due_at, note_run.task_id, left(note_run.reason, 500), note_run.is_manual);
   delete from pgjobs.schedule_runs as r
-  where r.schedule_id = note_run.schedule_id
+  where r.schedule_id = schedule.id
     and r.id <= (
-      select o.id from pgjobs.schedule_runs as o where o.schedule_id = note_run.schedule_id order by o.id desc offset 50 limit 1
-    );
+      select o.id from pgjobs.schedule_runs as o where o.schedule_id = schedule.id order by o.id desc offset 50 limit 1
+    )
+    and (schedule.overlap or r.task_id is null or not pgjobs.is_under_way(r.task_id));
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.note_run(schedule_id integer, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) IS 'Notes a run of a schedule. Example: see pgjobs.fire_schedules, which calls it';
+COMMENT ON FUNCTION pgjobs.note_run(schedule pgjobs.schedules, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) IS 'Notes a run of a schedule. Example: see pgjobs.fire_schedules, which calls it';
 
 CREATE FUNCTION pgjobs.open_cleanups(job_id integer) RETURNS TABLE(task_id bigint, status text, next_attempt_at timestamp with time zone, since timestamp with time zone)
     LANGUAGE sql STABLE
@@ -6267,7 +6347,7 @@ CREATE FUNCTION pgjobs.pause_schedule(schedule text, actor text DEFAULT NULL::te
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
-  v_schedule pgjobs.schedules := pgjobs.find_schedule(pause_schedule.schedule);
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(pause_schedule.schedule, locks => true);
 begin
   update pgjobs.schedules as s
   set paused_at = coalesce(s.paused_at, pgjobs.now()), next_run_at = null
@@ -7255,6 +7335,9 @@ begin
   loop
     perform pgjobs.wake(v_job.id, v_job.quantity);
   end loop;
+  if release_tasks.delay is not null then
+    perform pgjobs.wake_for_slots(v_jobs);
+  end if;
   return query
   select
     i.task_id,
@@ -7439,13 +7522,15 @@ CREATE FUNCTION pgjobs.resume_schedule(schedule text, actor text DEFAULT NULL::t
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
-  v_schedule pgjobs.schedules := pgjobs.find_schedule(resume_schedule.schedule);
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(resume_schedule.schedule, locks => true);
 begin
   update pgjobs.schedules as s
   set paused_at = null, next_run_at = pgjobs.next_run(s.cron, s.every, s.timezone, null, pgjobs.now())
   where s.id = v_schedule.id and s.paused_at is not null;
-  perform pgjobs.record_schedule(v_schedule, 'schedule_resumed', resume_schedule.actor, resume_schedule.reason);
-  perform pg_notify('pgjobs.schedules', '');
+  if found then
+    perform pgjobs.record_schedule(v_schedule, 'schedule_resumed', resume_schedule.actor, resume_schedule.reason);
+    perform pg_notify('pgjobs.schedules', '');
+  end if;
   return query select v.* from pgjobs.schedule as v where v.id = v_schedule.id;
 end
 $$;
@@ -7530,10 +7615,11 @@ CREATE FUNCTION pgjobs.retire_schedule(schedule text, actor text DEFAULT NULL::t
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
-  v_schedule pgjobs.schedules := pgjobs.find_schedule(retire_schedule.schedule);
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(retire_schedule.schedule, locks => true);
 begin
   delete from pgjobs.schedules as s where s.id = v_schedule.id;
   perform pgjobs.record_schedule(v_schedule, 'schedule_retired', retire_schedule.actor, retire_schedule.reason);
+  perform pgjobs.retire_orphans(array[v_schedule.job_id], pgjobs.now());
   schedule_id := v_schedule.id;
   full_name := v_schedule.full_name;
   return next;
@@ -7745,9 +7831,14 @@ CREATE FUNCTION pgjobs.run_schedule(schedule text, actor text DEFAULT NULL::text
 declare
   v_schedule pgjobs.schedules := pgjobs.find_schedule(run_schedule.schedule);
 begin
+  -- It stays, and runs in its turn meanwhile.
+  perform from pgjobs.schedules as s where s.id = v_schedule.id for key share;
+  if not found then
+    perform pgjobs.find_schedule(run_schedule.schedule);
+  end if;
   task_id := pgjobs.submit_run(v_schedule);
   task_uuid := pgjobs.task_uuid(task_id);
-  perform pgjobs.note_run(v_schedule.id, pgjobs.now(), task_id, null, true);
+  perform pgjobs.note_run(v_schedule, pgjobs.now(), task_id, null, true);
   perform pgjobs.record_schedule(v_schedule, 'schedule_run', run_schedule.actor, run_schedule.reason, task_id);
   return next;
 end
@@ -7927,6 +8018,27 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) IS 'Says where the runs of a job write. Example: select * from pgjobs.set_job_target(''lab:backups:nightly'', ''{"type": "local_dir", "base_dir": "/srv/backups"}'')';
+
+CREATE FUNCTION pgjobs.settle_next_run(schedule pgjobs.schedules, now timestamp with time zone, OUT next_run_at timestamp with time zone, OUT trouble text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+  next_run_at := pgjobs.next_run(
+    schedule.cron, schedule.every, schedule.timezone, schedule.next_run_at,
+    case schedule.missed when 'each' then schedule.next_run_at else settle_next_run.now end
+  );
+  if next_run_at is null then
+    trouble := 'It never comes again';
+  end if;
+exception when others then
+  if pgjobs.is_passing(sqlstate) then
+    raise;
+  end if;
+  trouble := sqlerrm;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.settle_next_run(schedule pgjobs.schedules, now timestamp with time zone, OUT next_run_at timestamp with time zone, OUT trouble text) IS 'When a schedule is due next. Example: see pgjobs.fire_schedules, for which it is settled';
 
 CREATE FUNCTION pgjobs.shortest_retention() RETURNS interval
     LANGUAGE plpgsql STABLE
@@ -9018,6 +9130,12 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) IS 'What ended in each minute. Example: select * from pgjobs.throughput(since => ''1 day'', step => ''1 hour'')';
 
+CREATE FUNCTION pgjobs.token_of(luck text, task_id bigint) RETURNS uuid
+    LANGUAGE sql IMMUTABLE
+    RETURN ((luck || lpad(to_hex(task_id), 15, '0'::text)))::uuid;
+
+COMMENT ON FUNCTION pgjobs.token_of(luck text, task_id bigint) IS 'The token of a task in one claim. Example: select pgjobs.token_of(pgjobs.draw_luck(), 42)';
+
 CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, live integer, due bigint, oldest text, later bigint, held bigint, done double precision, failed double precision, wait text, run text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -9631,15 +9749,18 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) IS 'Notifies idle workers that serve a job. Example: select pgjobs.wake(1, 10)';
 
-CREATE FUNCTION pgjobs.wake_for_slots() RETURNS void
+CREATE FUNCTION pgjobs.wake_for_slots(job_ids integer[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
-  perform pgjobs.wake(j.id, 10) from pgjobs.jobs as j where j.max_running is not null;
+  perform pgjobs.wake(j.id, count(*))
+  from unnest(wake_for_slots.job_ids) as f (job_id)
+  join pgjobs.jobs as j on j.id = f.job_id and j.max_running is not null
+  group by j.id;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.wake_for_slots() IS 'Wakes whoever waits for a slot of a limited job. Example: select pgjobs.wake_for_slots()';
+COMMENT ON FUNCTION pgjobs.wake_for_slots(job_ids integer[]) IS 'Wakes whoever waits for a slot of a limited job. Example: select pgjobs.wake_for_slots(array[1])';
 
 CREATE FUNCTION pgjobs.watch_events() RETURNS TABLE(cursor text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -11939,7 +12060,7 @@ REVOKE ALL ON FUNCTION pgjobs.check_batch(task_ids bigint[], tokens uuid[], VARI
 
 REVOKE ALL ON FUNCTION pgjobs.check_belongings() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.check_claim(worker_id uuid, quantity integer, lease interval, holder text, actor text, durable boolean, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_cleanup_statuses(statuses text[]) FROM PUBLIC;
 
@@ -11986,7 +12107,7 @@ REVOKE ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, leas
 GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.claim_tasks(worker_id uuid, quantity integer, lease interval, job_ids integer[], in_room text, in_category text, of_owner text, of_project text, holder text, start boolean, remote boolean, actor text, durable boolean) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean, OUT jobs integer[], OUT limited integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.cleanup_job() FROM PUBLIC;
 
@@ -12090,6 +12211,8 @@ REVOKE ALL ON FUNCTION pgjobs.depths() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.draw_luck() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.drop_partitions(parent text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.elapsed(since timestamp with time zone, now timestamp with time zone) FROM PUBLIC;
@@ -12136,7 +12259,7 @@ REVOKE ALL ON FUNCTION pgjobs.find_job(job text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.find_provider(provider text, room text, actor text, is_superuser boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.find_schedule(schedule text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.find_schedule(schedule text, locks boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.find_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before uuid, page_size integer) TO pgjobs_readonly;
@@ -12319,7 +12442,11 @@ REVOKE ALL ON FUNCTION pgjobs.is_over(parent text, partition text, lower bigint,
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.is_passing(problem text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.is_said_before(task_id bigint, task_uuid uuid, held uuid, token uuid, old_status text, new_status text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.is_under_way(task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
 
@@ -12499,7 +12626,7 @@ REVOKE ALL ON FUNCTION pgjobs.note_look(since bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.note_retries() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.note_run(schedule_id integer, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.note_run(schedule pgjobs.schedules, due_at timestamp with time zone, task_id bigint, reason text, is_manual boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.open_cleanups(job_id integer) FROM PUBLIC;
 
@@ -12711,6 +12838,8 @@ REVOKE ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id tex
 GRANT ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.set_job_target(job text, target jsonb, node_id text, actor text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.settle_next_run(schedule pgjobs.schedules, now timestamp with time zone, OUT next_run_at timestamp with time zone, OUT trouble text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.shortest_retention() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.show_database() FROM PUBLIC;
@@ -12830,6 +12959,8 @@ GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interv
 GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.token_of(luck text, task_id bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.top() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.top() TO pgjobs_producer;
@@ -12903,7 +13034,7 @@ GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.wake_for_slots() FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.wake_for_slots(job_ids integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.watch_events() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_readonly;

@@ -33,8 +33,11 @@ _FIELDS = tuple(
         rf"[0-7]L|(?:[0-7]|[A-Z]{{3}})#[1-5]|{_WORDS}",
     )
 )
-_PLACE = re.compile(r"UTC|Etc/GMT(?:[+-]\d{1,2})?|[A-Z][A-Za-z_]+(?:/[A-Za-z_-]+)+")
-_ONE = re.compile(r"\b(\w+)-\1\b(?:/\d+)?")
+_PLACE = re.compile(r"UTC|[A-Z][A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+")
+_RANGE = re.compile(r"(\w+)-(\w+)/\d+")
+_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+_NAMED = {name: n for n, name in enumerate(_MONTHS, 1)} | {name: n for n, name in enumerate(_WEEKDAYS)}
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
@@ -46,7 +49,13 @@ def fields(cron: str) -> str:
     written = _SHORT.get(words, words).split(" ")
     if len(written) != len(_FIELDS) or not all(map(_is_read, range(len(_FIELDS)), written)):
         raise ValueError(f"{cron[:200]!r} is no cron expression")
-    return _ONE.sub(r"\1", " ".join(written))
+    return _RANGE.sub(_without_step_if_one, " ".join(written))
+
+
+def _without_step_if_one(span: re.Match[str]) -> str:
+    """A range of one with a step is that one; cronsim would go on to the highest."""
+    first, last = (_NAMED[word] if word in _NAMED else int(word) for word in span.groups())
+    return span[1] if first == last else span[0]
 
 
 def _is_read(place: int, field: str) -> bool:

@@ -185,6 +185,42 @@ async def test_the_last_ten_runs_are_shown_and_fifty_kept(queue, clock, job):
     assert recent == sorted(recent, key=lambda run: run.due_at, reverse=True)
 
 
+async def test_a_run_under_way_keeps_others_from_running_however_many_were_passed_by(queue, clock, job):
+    await queue.register_schedule("often", job, every=timedelta(seconds=1), overlap=False)
+    for _ in range(60):
+        await clock.advance(timedelta(seconds=1))
+        await queue.fire_schedules()
+    [task] = await queue.list_tasks()
+    assert {run.status for run in (await queue.get_schedule("@global:often")).recent} == {"skipped"}
+    await queue.cancel_task(task.id)
+    await clock.advance(timedelta(seconds=1))
+    assert (await queue.fire_schedules()).fired == 1
+
+
+async def test_a_day_has_as_many_seconds_whatever_clocks_do(queue, clock, job):
+    await queue.register_schedule("daily", job, every=timedelta(days=1))
+    first = (await queue.get_schedule("@global:daily")).next_run_at
+    await clock.advance(timedelta(days=1))
+    await queue.fire_schedules()
+    assert (await queue.get_schedule("@global:daily")).next_run_at - first == timedelta(days=1)
+
+
+async def test_resuming_what_is_not_paused_is_not_recorded(queue, clock, job, read_events):
+    await queue.register_schedule("often", job, every=TEN)
+    await queue.resume_schedule("@global:often")
+    assert [event.kind for event in await read_events()] == ["job_registered", "schedule_registered"]
+
+
+async def test_a_job_that_only_its_schedule_kept_goes_with_it(queue):
+    await queue.register_job("lab", "tests", "Own")
+    worker = await queue.register_worker("brief", jobs=["lab:tests:Own"])
+    await queue.register_schedule("often", "lab:tests:Own", every=TEN)
+    await queue.retire_worker(worker.id)
+    assert (await queue.get_job("lab:tests:Own")).deleted_at is None
+    await queue.retire_schedule("lab:often")
+    assert (await queue.get_job("lab:tests:Own")).deleted_at is not None
+
+
 async def test_a_paused_schedule_does_not_run(queue, clock, job):
     await queue.register_schedule("often", job, every=TEN)
     paused = await queue.pause_schedule("@global:often", actor="ops", reason="prices are being changed")

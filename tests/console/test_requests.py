@@ -22,7 +22,7 @@ def test_every_request_of_a_page_is_measured():
     for path in [*CONSOLE.glob("*.js"), *CONSOLE.glob("p*/*.js")]:
         text = path.read_text(encoding="utf-8")
         for name, value in NAMED.findall(text):
-            text = text.replace("${%s}" % name, value.strip('"')).replace(f"({name},", f"({value},")
+            text = text.replace(f"${{{name}}}", value.strip('"')).replace(f"({name},", f"({value},")
         asked |= {PLACE.sub("*", place.strip('`"')) for place in ASKED.findall(text)}
     assert {"tasks", "jobs", "tasks/*/why", "/api/maintenance/incomplete-cleanup/*"} <= asked
     assert asked - ONCE - measured == set()

@@ -210,6 +210,40 @@ async def test_sqlite_goes_by_the_same_clock(catalog, timezone):
     )
 
 
+@pytest.mark.parametrize("cron", ["05-5/10 * * * *", "0 0 * JAN-01/3 *", "0 0 * * MON-1/2", "0 0 7-07/5 * *"])
+async def test_a_range_of_one_is_that_one_whatever_its_step(catalog, cron):
+    after = datetime(2027, 1, 15, 12, tzinfo=UTC)
+    for _ in range(3):
+        time = await catalog.fetchval(NEXT, cron, "UTC", after)
+        assert next_time(cron, "UTC", after) == time
+        after = time
+
+
+async def test_numbers_named_again_and_again_are_meant_once(catalog):
+    many = f"{'0-59,' * 18}7 {'0-23,' * 18}7 * * *"
+    assert await catalog.fetchval("select cardinality((pgjobs.read_cron($1)).minutes)", many) == 60
+    assert await following(catalog, many, "UTC", "2026-11-17 04:58:30+00:00") == ["2026-11-17 04:59+0000"]
+
+
+@pytest.mark.parametrize("zone", ["UTC", BERLIN])
+async def test_intervals_do_not_notice_the_clocks_of_a_session(catalog, zone):
+    await catalog.execute(f"set timezone = '{zone}'")
+    due = datetime(2026, 3, 28, 12, tzinfo=UTC)
+    for after in (due, due + timedelta(hours=23, minutes=30)):
+        next_run = await catalog.fetchval(
+            "select pgjobs.next_run(null, $1, 'UTC', $2, $3)", timedelta(days=1), due, after
+        )
+        assert next_run == due + timedelta(days=1)
+
+
+async def test_an_interval_of_months_is_refused_whatever_it_adds_up_to(catalog):
+    await catalog.execute("select pgjobs.register_job('@global', 'tests', 'Work')")
+    with pytest.raises(asyncpg.PostgresError, match="between a second and a year"):
+        await catalog.execute(
+            "select pgjobs.register_schedule('odd', '@global:tests:Work', every => '-1 month 31 days')"
+        )
+
+
 def test_schedules_are_told_in_words():
     assert words("30 2 * * *", None) == "At 02:30 every day"
     assert words("@hourly", None) == "At the start of every hour"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pgjobs import Queue
+from pgjobs.errors import InvalidArgument
 from tests.postgres.stage import JOB
 
 OTHER = "@global:tests:Other"
@@ -76,6 +77,58 @@ async def test_a_claim_that_is_left_open_holds_up_nobody_else_for_long(stage, qu
     await queue.submit_task(OTHER, priority=9)
     await take(first.queue)
     assert [lease.job for lease in await stage.soon(take(second.queue))] == [OTHER]
+
+
+async def test_a_turn_that_brought_nothing_is_given_back(stage, queue, first, second, limited):
+    """Else two claims could have a turn each, and wait for the other's."""
+    await take(first.queue, 3)
+    empty = await stage.waits(second, take(second.queue), behind=first)
+    await first.commit()
+    assert await empty == []
+    advisory = "select count(*) from pg_locks where locktype = 'advisory' and pid = $1"
+    assert await stage.watcher.fetchval(advisory, second.pid) == 0
+
+
+async def test_a_claim_waits_for_one_turn_only(stage, queue, first, second, limited):
+    await queue.register_job(*OTHER.split(":"), max_running=3)
+    for priority in (1, 9):
+        await queue.submit_tasks(JOB, [{}] * 10, priority=priority)
+        await queue.submit_tasks(OTHER, [{}] * 10, priority=priority)
+    assert {lease.job for lease in await take(first.queue, 2)} <= {JOB, OTHER}
+    jobs = [(await queue.get_job(address)).id for address in (JOB, OTHER)]
+    for job in jobs:
+        await take(first.queue, in_room=None, job_ids=[job])
+    began = await second.connection.fetchval("select clock_timestamp()")
+    assert await stage.soon(take(second.queue, 10)) == []
+    took = await second.connection.fetchval("select clock_timestamp() - $1", began)
+    # A turn is waited for half a second; six lanes, looked at twice, would be six of those.
+    assert took < timedelta(seconds=2)
+
+
+async def test_a_limit_is_kept_only_where_others_are_seen(stage, queue, limited):
+    actor = await stage.enter()
+    await actor.rollback()
+    async with actor.connection.transaction(isolation="repeatable_read"):
+        with pytest.raises(InvalidArgument, match="READ COMMITTED"):
+            await take(actor.queue)
+    await queue.limit_job(JOB)
+    async with actor.connection.transaction(isolation="repeatable_read"):
+        assert len(await take(actor.queue)) == 1
+
+
+async def test_only_those_who_wait_for_the_freed_slot_are_woken(stage, queue, limited):
+    await queue.register_job(*OTHER.split(":"), max_running=1)
+    await queue.submit_tasks(OTHER, [{}] * 2)
+    [mine] = await take(queue, in_room=None, job_ids=[(await queue.get_job(JOB)).id])
+    marks = "select count(*) from pgjobs.waiting_marks"
+    for address in (JOB, OTHER):
+        worker = await queue.register_worker(address, jobs=[address])
+        await queue.mark_waiting(worker.id)
+    assert await stage.watcher.fetchval(marks) == 2
+    await queue.sweep("leases")
+    assert await stage.watcher.fetchval(marks) == 2
+    await queue.fail_task(mine, "try again", retryable=True)
+    assert await stage.watcher.fetchval(marks) == 1
 
 
 async def test_setting_a_limit_counts_what_others_hold(stage, queue, first, second):

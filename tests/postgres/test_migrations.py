@@ -292,6 +292,23 @@ async def test_an_upgrade_makes_way_for_a_transaction_that_needs_what_it_has_loc
     assert await upgrade
 
 
+async def test_an_upgrade_makes_way_for_whoever_reads_a_view(empty_database_url, connection, source):
+    await migrate(connection, source.release())
+    source.write("triggers.sql", TRIGGERS + "\n-- changed")
+    reader = await asyncpg.connect(empty_database_url)
+    async with reader.transaction():
+        await reader.execute("comment on view pgjobs.note is 'in hand'")
+        upgrade = asyncio.create_task(migrate(connection, source.release()))
+        async with asyncio.timeout(20):
+            while not await reader.fetchval(WAITS, connection.get_server_pid()):  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+            # It waits for the view, and must not have the table in hand when we come for it.
+            assert len(await reader.fetch("select * from pgjobs.note")) == 1
+            assert not upgrade.done()
+    await reader.close()
+    assert await upgrade
+
+
 async def test_an_up_to_date_schema_needs_no_rights_to_create(connection, source):
     await migrate(connection, source.release())
     await connection.execute("""

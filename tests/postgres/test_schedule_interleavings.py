@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs import Queue
+from pgjobs.errors import ScheduleNotFound
 from tests.postgres.stage import JOB
 
 TEN = timedelta(minutes=10)
@@ -52,6 +53,41 @@ async def test_a_schedule_that_is_being_paused_is_passed_by(stage, queue, first,
     await first.queue.pause_schedule(OFTEN)
     assert (await stage.soon(second.queue.fire_schedules())).fired == 0
     await first.rollback()
+    assert (await queue.fire_schedules()).fired == 1
+
+
+async def test_what_others_have_in_hand_is_not_asked_for_again_at_once(stage, queue, first, second, due):
+    await first.queue.pause_schedule(OFTEN)
+    assert (await second.queue.fire_schedules()).due_in == timedelta(seconds=1)
+
+
+async def test_asking_for_a_run_keeps_none_from_running(stage, queue, first, second, due):
+    await first.queue.run_schedule(OFTEN)
+    assert (await stage.soon(second.queue.fire_schedules())).fired == 1
+
+
+@pytest.mark.parametrize("verb", ["pause_schedule", "resume_schedule", "retire_schedule", "run_schedule"])
+async def test_a_schedule_that_is_being_retired_is_gone_for_others(stage, queue, first, second, due, verb):
+    await first.queue.retire_schedule(OFTEN)
+    late = await stage.waits(second, getattr(second.queue, verb)(OFTEN), behind=first)
+    await first.commit()
+    with pytest.raises(ScheduleNotFound):
+        await late
+
+
+async def test_a_schedule_whose_time_zone_is_gone_is_paused_and_the_others_run(stage, queue, due):
+    await queue.register_schedule("lost", JOB, cron="0 * * * *", timezone="Europe/Berlin")
+    async with stage.watcher.transaction():
+        await stage.watcher.execute("select set_config('search_path', 'pg_catalog, pgjobs, pg_temp', true)")
+        await stage.watcher.execute("update pgjobs.schedules set timezone = 'Moon/Base' where name = 'lost'")
+    await stage.advance(hours=2)
+    assert (await queue.fire_schedules()).fired == 2
+    lost = await queue.get_schedule("@global:lost")
+    assert (lost.state, lost.next_run_at) == ("paused", None)
+    await stage.settle()
+    [paused] = [event for event in await queue.list_events() if event.kind == "schedule_paused"]
+    assert "Moon/Base" in paused.message
+    await stage.advance(minutes=10)
     assert (await queue.fire_schedules()).fired == 1
 
 

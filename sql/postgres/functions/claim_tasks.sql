@@ -58,12 +58,12 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_until timestamptz;
-  v_jobs integer[];
-  v_limited integer[];
+  v_claimable record;
   v_left integer := claim_tasks.quantity;
   v_portion integer;
-  v_worse_at timestamptz;
-  v_has_turn boolean := false;
+  v_is_limited boolean;
+  v_full integer[] := '{}';
+  v_waits boolean := true;
   v_taken integer;
   v_lane record;
   v_is_choosy boolean := claim_tasks.of_owner is not null or claim_tasks.of_project is not null;
@@ -71,32 +71,33 @@ declare
   -- lane; where others are just taking all of that, the next lane has its turn. The
   -- second takes whatever a lane has. The third ignores the floors: nobody goes home
   -- empty-handed because of a remembered floor, unless looking has become expensive.
-  v_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
+  v_first_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
   v_tried integer := 0;
   v_is_held boolean := false;
-  -- One draw for all: a version 8 UUID of sixty random bits and the task's number,
-  -- so that no task shares its token and none can be guessed.
-  v_luck text := overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
+  v_luck text := pgjobs.draw_luck();
 begin
-  if not claim_tasks.durable then
-    perform set_config('synchronous_commit', 'off', true);
-  end if;
   v_until := pgjobs.check_claim(
-    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor, v_now
+    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor,
+    claim_tasks.durable, v_now
   );
-  v_jobs := pgjobs.claimable_jobs(
+  v_claimable := pgjobs.claimable_jobs(
     claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
   );
-  v_limited := array(select j.id from pgjobs.jobs as j where j.max_running is not null and j.id = any (v_jobs));
   perform pgjobs.promote_due(v_now);
-  loop
-    for v_lane in select h.* from pgjobs.lane_heads(v_jobs, v_now, v_look = 3, v_is_choosy) as h loop
+  for v_look in v_first_look..3 loop
+    continue when v_look = 2 and v_first_look = 1 and not v_is_held;
+    exit when v_look = 3 and pgjobs.look_cost(pgjobs.clock_ms()) > 20;
+    for v_lane in select h.* from pgjobs.lane_heads(v_claimable.jobs, v_now, v_look = 3, v_is_choosy) as h loop
+      continue when v_lane.job_id = any (v_full);
       v_portion := v_left;
-      v_worse_at := case when v_look = 1 then v_lane.until_at else 'infinity' end;
-      if v_lane.job_id = any (v_limited) then
-        v_portion := pgjobs.free_slots(v_lane.job_id, v_left, waits => not v_has_turn);
-        continue when v_portion = 0;
-        v_has_turn := true;
+      v_is_limited := v_lane.job_id = any (v_claimable.limited);
+      if v_is_limited then
+        v_portion := pgjobs.free_slots(v_lane.job_id, v_left, v_waits);
+        v_waits := v_waits and v_portion is not distinct from 0;
+        if coalesce(v_portion, 0) = 0 then
+          v_full := v_full || v_lane.job_id;
+          continue;
+        end if;
       end if;
       return query
       with taken as materialized (
@@ -104,7 +105,7 @@ begin
         from pgjobs.ready as c
         where c.job_id = v_lane.job_id and c.priority = v_lane.priority
           and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
-          and (c.due_at, c.task_id) < (v_worse_at, v_lane.until_id)
+          and (c.due_at, c.task_id) < (case when v_look = 1 then v_lane.until_at else 'infinity' end, v_lane.until_id)
           and (not v_is_choosy or exists (
             select from pgjobs.tasks as t
             where t.id = c.task_id
@@ -121,9 +122,9 @@ begin
           task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at, is_limited
         )
         select
-          k.task_id, v_lane.job_id, (v_luck || lpad(to_hex(k.task_id), 15, '0'))::uuid, claim_tasks.worker_id,
+          k.task_id, v_lane.job_id, pgjobs.token_of(v_luck, k.task_id), claim_tasks.worker_id,
           claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end,
-          v_lane.job_id = any (v_limited)
+          v_is_limited
         from taken as k
         -- Asked once, of the first: true, and the next claim begins there. What was
         -- chosen among others says nothing of those.
@@ -147,9 +148,7 @@ begin
       -- Not on to another priority: these lanes may have more.
       exit when v_look = 1 and (v_tried = 8 or v_lane.until_id = 9223372036854775807);
     end loop;
-    exit when v_left < claim_tasks.quantity or v_look = 3;
-    v_look := case when v_look = 1 and v_is_held then 2 else 3 end;
-    exit when v_look = 3 and pgjobs.look_cost(pgjobs.clock_ms()) > 20;
+    exit when v_left < claim_tasks.quantity;
   end loop;
 end
 $$;

@@ -4,6 +4,12 @@ create function pgjobs.fire_schedules(batch integer default 100)
 returns table (fired integer, skipped integer, due_in interval)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set jit = off
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
   v_now timestamptz := pgjobs.now();
@@ -20,7 +26,7 @@ begin
     where s.next_run_at <= v_now
     order by s.next_run_at, s.id
     limit fire_schedules.batch
-    for update skip locked
+    for no key update skip locked
   loop
     if pgjobs.fire(v_schedule, v_now) then
       fired := fired + 1;
@@ -28,8 +34,16 @@ begin
       skipped := skipped + 1;
     end if;
   end loop;
-  select case when min(s.next_run_at) is not null then greatest(min(s.next_run_at) - v_now, interval '0') end into due_in
-  from pgjobs.schedules as s;
+  -- What is due and was passed by is in somebody's hands: it is not asked for again at once.
+  select case
+    when s.next_run_at > v_now then s.next_run_at - v_now
+    when fired + skipped = 0 then interval '1 second'
+    else interval '0'
+  end into due_in
+  from pgjobs.schedules as s
+  where s.next_run_at is not null
+  order by s.next_run_at
+  limit 1;
   return next;
 end
 $$;

@@ -1,4 +1,4 @@
--- One schedule with its payload and its next five runs, by number, public id or address.
+-- One schedule with its payload and its next five runs, none while it is paused, by number, public id or address.
 create function pgjobs.get_schedule(schedule text)
 returns setof pgjobs.schedule_document
 language plpgsql stable security definer

@@ -25,9 +25,9 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_jobs integer[] := pgjobs.claimable_jobs(
+  v_jobs integer[] := (pgjobs.claimable_jobs(
     mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
-  );
+  )).jobs;
 begin
   delete from pgjobs.waiting_marks as w where w.id = mark_waiting.previous;
   insert into pgjobs.waiting_marks (job_ids, since) values (v_jobs, v_now) returning id into mark;

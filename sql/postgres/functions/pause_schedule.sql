@@ -5,7 +5,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  v_schedule pgjobs.schedules := pgjobs.find_schedule(pause_schedule.schedule);
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(pause_schedule.schedule, locks => true);
 begin
   update pgjobs.schedules as s
   set paused_at = coalesce(s.paused_at, pgjobs.now()), next_run_at = null

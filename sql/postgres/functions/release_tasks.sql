@@ -61,6 +61,9 @@ begin
   loop
     perform pgjobs.wake(v_job.id, v_job.quantity);
   end loop;
+  if release_tasks.delay is not null then
+    perform pgjobs.wake_for_slots(v_jobs);
+  end if;
   return query
   select
     i.task_id,

@@ -6,13 +6,15 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  v_schedule pgjobs.schedules := pgjobs.find_schedule(resume_schedule.schedule);
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(resume_schedule.schedule, locks => true);
 begin
   update pgjobs.schedules as s
   set paused_at = null, next_run_at = pgjobs.next_run(s.cron, s.every, s.timezone, null, pgjobs.now())
   where s.id = v_schedule.id and s.paused_at is not null;
-  perform pgjobs.record_schedule(v_schedule, 'schedule_resumed', resume_schedule.actor, resume_schedule.reason);
-  perform pg_notify('pgjobs.schedules', '');
+  if found then
+    perform pgjobs.record_schedule(v_schedule, 'schedule_resumed', resume_schedule.actor, resume_schedule.reason);
+    perform pg_notify('pgjobs.schedules', '');
+  end if;
   return query select v.* from pgjobs.schedule as v where v.id = v_schedule.id;
 end
 $$;

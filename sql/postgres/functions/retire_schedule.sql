@@ -5,10 +5,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  v_schedule pgjobs.schedules := pgjobs.find_schedule(retire_schedule.schedule);
+  v_schedule pgjobs.schedules := pgjobs.find_schedule(retire_schedule.schedule, locks => true);
 begin
   delete from pgjobs.schedules as s where s.id = v_schedule.id;
   perform pgjobs.record_schedule(v_schedule, 'schedule_retired', retire_schedule.actor, retire_schedule.reason);
+  perform pgjobs.retire_orphans(array[v_schedule.job_id], pgjobs.now());
   schedule_id := v_schedule.id;
   full_name := v_schedule.full_name;
   return next;

@@ -7,9 +7,14 @@ as $$
 declare
   v_schedule pgjobs.schedules := pgjobs.find_schedule(run_schedule.schedule);
 begin
+  -- It stays, and runs in its turn meanwhile.
+  perform from pgjobs.schedules as s where s.id = v_schedule.id for key share;
+  if not found then
+    perform pgjobs.find_schedule(run_schedule.schedule);
+  end if;
   task_id := pgjobs.submit_run(v_schedule);
   task_uuid := pgjobs.task_uuid(task_id);
-  perform pgjobs.note_run(v_schedule.id, pgjobs.now(), task_id, null, true);
+  perform pgjobs.note_run(v_schedule, pgjobs.now(), task_id, null, true);
   perform pgjobs.record_schedule(v_schedule, 'schedule_run', run_schedule.actor, run_schedule.reason, task_id);
   return next;
 end

@@ -1,7 +1,7 @@
 -- Refuses claims that cannot be, counts a claim as a sign of life, and says when
 -- its leases end. One look for all, because a claim of one task is mostly looks.
 create function pgjobs.check_claim(
-  worker_id uuid, quantity integer, lease interval, holder text, actor text, now timestamptz
+  worker_id uuid, quantity integer, lease interval, holder text, actor text, durable boolean, now timestamptz
 )
 returns timestamptz
 language plpgsql volatile
@@ -9,6 +9,9 @@ as $$
 declare
   v_known record;
 begin
+  if not durable then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
   if quantity is null or quantity not between 1 and 500 then
     perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
   end if;
@@ -38,36 +41,37 @@ $$;
 comment on function pgjobs.check_claim is
   'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
 
--- The jobs a claim may take from. Separate queries, because one with all three
--- conditions could use no index.
+-- The jobs a claim may take from, and those of them that have a limit. Separate queries,
+-- because one with all three conditions could use no index.
 create function pgjobs.claimable_jobs(
-  worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean
+  worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean,
+  out jobs integer[], out limited integer[]
 )
-returns integer[]
 language plpgsql stable
 as $$
-declare
-  v_jobs integer[] := claimable_jobs.job_ids;
 begin
-  if v_jobs is null and in_room is not null then
-    v_jobs := array(
+  jobs := claimable_jobs.job_ids;
+  if jobs is null and in_room is not null then
+    jobs := array(
       select j.id from pgjobs.jobs as j
       where j.room = in_room and j.category = coalesce(in_category, j.category)
     );
-  elsif v_jobs is null then
-    v_jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = claimable_jobs.worker_id);
+  elsif jobs is null then
+    jobs := array(select w.job_id from pgjobs.worker_jobs as w where w.worker_id = claimable_jobs.worker_id);
   end if;
-  return array(
-    select j.id from pgjobs.jobs as j
-    where j.id = any (v_jobs)
-      and j.paused_at is null and j.archived_at is null and j.deleted_at is null
-      and (j.room <> '@internal' or not remote)
-  );
+  select
+    coalesce(array_agg(j.id), '{}'),
+    coalesce(array_agg(j.id) filter (where j.max_running is not null), '{}')
+  into claimable_jobs.jobs, claimable_jobs.limited
+  from pgjobs.jobs as j
+  where j.id = any (claimable_jobs.jobs)
+    and j.paused_at is null and j.archived_at is null and j.deleted_at is null
+    and (j.room <> '@internal' or not remote);
 end
 $$;
 
 comment on function pgjobs.claimable_jobs is
-  'The jobs a claim may take from. Example: select pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
+  'The jobs a claim may take from. Example: select * from pgjobs.claimable_jobs(null, null, ''@global'', null, false)';
 
 -- Moves tasks that have become due into their lanes, a bounded batch in order
 -- of time, and wakes whoever waits for them.
@@ -124,3 +128,21 @@ $$;
 
 comment on function pgjobs.promote_due is
   'Moves due tasks from scheduled to ready. Example: select pgjobs.promote_due(pgjobs.now())';
+
+-- Tokens of a claim: one draw for all, a version 8 UUID of sixty random bits and the
+-- task's number, so that no task shares its token and none can be guessed. SQL without
+-- settings, so that both are inlined.
+create function pgjobs.draw_luck()
+returns text
+language sql volatile
+return overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
+
+comment on function pgjobs.draw_luck is 'What the tokens of one claim have in common. Example: select pgjobs.draw_luck()';
+
+create function pgjobs.token_of(luck text, task_id bigint)
+returns uuid
+language sql immutable
+return (luck || lpad(to_hex(task_id), 15, '0'))::uuid;
+
+comment on function pgjobs.token_of is
+  'The token of a task in one claim. Example: select pgjobs.token_of(pgjobs.draw_luck(), 42)';

@@ -70,7 +70,7 @@ begin
       v_numbers := v_numbers || v_mark;
     end if;
   end loop;
-  return v_numbers;
+  return array(select distinct n.number from unnest(v_numbers) as n (number) order by n.number);
 end
 $$;
 
@@ -208,11 +208,18 @@ begin
     elsif not pgjobs.is_cron_day(v_local::date, v_cron.days, v_cron.weekdays, v_cron.either_day) then
       v_jump := date_trunc('day', v_local) + interval '1 day';
     elsif not v_cron.follows_clocks then
-      select min(pgjobs.first_shown(t.local, timezone)) into v_set
-      from unnest(v_cron.hours) as h (hour)
-      cross join unnest(v_cron.minutes) as m (minute)
-      cross join lateral (select date_trunc('day', v_local) + make_interval(hours => h.hour, mins => m.minute)) as t (local)
-      where t.local > v_since and pgjobs.first_shown(t.local, timezone) > after;
+      -- In order, so that only the first are asked when they are shown.
+      select s.at into v_set
+      from (
+        select date_trunc('day', v_local) + make_interval(hours => h.hour, mins => m.minute)
+        from unnest(v_cron.hours) as h (hour)
+        cross join unnest(v_cron.minutes) as m (minute)
+        order by h.hour, m.minute
+        offset 0
+      ) as t (local)
+      cross join lateral (select pgjobs.first_shown(t.local, timezone) where t.local > v_since offset 0) as s (at)
+      where s.at > after
+      limit 1;
       if v_set is not null then
         return v_set;
       end if;
@@ -242,10 +249,11 @@ as $$
 begin
   return case
     when cron is not null then pgjobs.next_cron_run(cron, timezone, after)
-    else coalesce(
-      due + every * (floor(extract(epoch from after - due) / extract(epoch from every)) + 1)::double precision,
-      after + every
-    )
+    -- In seconds: a day of an interval has as many hours as the session's clocks give it.
+    when due is null then after + make_interval(secs => extract(epoch from every)::double precision)
+    else due + make_interval(secs => (
+      (floor(extract(epoch from after - due) / extract(epoch from every)) + 1) * extract(epoch from every)
+    )::double precision)
   end;
 end
 $$;

@@ -57,6 +57,10 @@ returns table (task_id bigint, status text, run_at timestamptz)
 language plpgsql volatile
 as $$
 #variable_conflict use_column
+declare
+  v_limited integer[] := array(
+    select l.job_id from pgjobs.leases as l where l.ctid = any (end_attempts.held) and l.is_limited
+  );
 begin
   return query
   with gone as (
@@ -112,7 +116,9 @@ begin
     where verdict <> 'pending'
   )
   select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
-  perform pgjobs.wake_for_slots();
+  if v_limited <> '{}' then
+    perform pgjobs.wake_for_slots(v_limited);
+  end if;
 end
 $$;
 

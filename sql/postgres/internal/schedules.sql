@@ -1,7 +1,8 @@
 -- Finds a schedule by number, public id or address; refuses what does not exist.
-create function pgjobs.find_schedule(schedule text)
+-- Whoever is going to change it `locks` it, and it stays.
+create function pgjobs.find_schedule(schedule text, locks boolean default false)
 returns pgjobs.schedules
-language plpgsql stable
+language plpgsql volatile
 as $$
 declare
   v_schedule pgjobs.schedules;
@@ -12,6 +13,9 @@ begin
     select s.* into v_schedule from pgjobs.schedules as s where s.uuid = find_schedule.schedule::uuid;
   else
     select s.* into v_schedule from pgjobs.schedules as s where s.full_name = find_schedule.schedule;
+  end if;
+  if locks then
+    select s.* into v_schedule from pgjobs.schedules as s where s.id = v_schedule.id for no key update;
   end if;
   if v_schedule.id is null then
     perform pgjobs.refuse('schedule-not-found', format('Schedule %s does not exist', find_schedule.schedule),
@@ -31,16 +35,12 @@ returns void
 language plpgsql stable
 as $$
 begin
-  if timezone ~ '^(UTC|Etc/GMT([+-][0-9]{1,2})?|[A-Z][A-Za-z_]+(/[A-Za-z_-]+)+)$' then
-    begin
-      perform pgjobs.now() at time zone check_timezone.timezone;
-      return;
-    exception when invalid_parameter_value then
-      null;
-    end;
+  if timezone <> 'UTC' and not exists (
+    select from pg_timezone_names as z where z.name = check_timezone.timezone and z.name ~ '^[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+$'
+  ) then
+    perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
+      null, 'Write a place, such as Europe/Berlin, or UTC.');
   end if;
-  perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
-    null, 'Write a place, such as Europe/Berlin, or UTC.');
 end
 $$;
 
@@ -58,7 +58,10 @@ begin
   if num_nonnulls(cron, every) <> 1 then
     perform pgjobs.refuse('validation-error', 'A schedule runs by cron or every so often: give one of both');
   end if;
-  if every not between interval '1 second' and interval '366 days' or extract(year from every) + extract(month from every) > 0 then
+  if length(cron) > 200 then
+    perform pgjobs.refuse('validation-error', 'A cron expression has at most 200 characters');
+  end if;
+  if every not between interval '1 second' and interval '366 days' or (extract(year from every), extract(month from every)) <> (0, 0) then
     perform pgjobs.refuse('validation-error', 'every must be between a second and a year, in days, hours, minutes and seconds',
       format('Got %s.', every), 'For months, use cron: 0 0 1 * *');
   end if;
@@ -97,19 +100,35 @@ $$;
 
 comment on function pgjobs.status_of is 'A task''s status. Example: select pgjobs.status_of(42)';
 
--- Notes a run, and forgets those before the last fifty.
-create function pgjobs.note_run(schedule_id integer, due_at timestamptz, task_id bigint, reason text, is_manual boolean)
+-- Whether a task that a schedule has submitted has not ended yet.
+create function pgjobs.is_under_way(task_id bigint)
+returns boolean
+language plpgsql stable
+as $$
+begin
+  return pgjobs.status_of(is_under_way.task_id) in ('pending', 'claimed', 'running');
+end
+$$;
+
+comment on function pgjobs.is_under_way is 'Whether a task has not ended yet. Example: select pgjobs.is_under_way(42)';
+
+-- Notes a run, and forgets those before the last fifty; not one under way that keeps
+-- others from running.
+create function pgjobs.note_run(
+  schedule pgjobs.schedules, due_at timestamptz, task_id bigint, reason text, is_manual boolean
+)
 returns void
 language plpgsql volatile
 as $$
 begin
   insert into pgjobs.schedule_runs (schedule_id, due_at, task_id, reason, is_manual)
-  values (note_run.schedule_id, note_run.due_at, note_run.task_id, left(note_run.reason, 500), note_run.is_manual);
+  values (schedule.id, note_run.due_at, note_run.task_id, left(note_run.reason, 500), note_run.is_manual);
   delete from pgjobs.schedule_runs as r
-  where r.schedule_id = note_run.schedule_id
+  where r.schedule_id = schedule.id
     and r.id <= (
-      select o.id from pgjobs.schedule_runs as o where o.schedule_id = note_run.schedule_id order by o.id desc offset 50 limit 1
-    );
+      select o.id from pgjobs.schedule_runs as o where o.schedule_id = schedule.id order by o.id desc offset 50 limit 1
+    )
+    and (schedule.overlap or r.task_id is null or not pgjobs.is_under_way(r.task_id));
 end
 $$;
 
@@ -154,7 +173,47 @@ $$;
 
 comment on function pgjobs.submit_run is 'Submits the task of a run. Example: see pgjobs.run_schedule, which calls it';
 
--- Runs a schedule that is due, or notes why not, and settles when it is due next.
+-- Whether an error says nothing of the schedule it came up with: conflicts, shortages, shutdowns,
+-- a server that only reads.
+create function pgjobs.is_passing(problem text)
+returns boolean
+language plpgsql immutable
+as $$
+begin
+  return left(problem, 2) in ('25', '40', '53', '55', '57', '58', 'XX');
+end
+$$;
+
+comment on function pgjobs.is_passing is 'Whether an error passes by itself. Example: select pgjobs.is_passing(''40P01'')';
+
+-- When a schedule that was due is due next; null, with the reason, if that cannot be told any
+-- more: an upgrade of the system may take a time zone away.
+create function pgjobs.settle_next_run(
+  schedule pgjobs.schedules, now timestamptz, out next_run_at timestamptz, out trouble text
+)
+language plpgsql stable
+as $$
+begin
+  next_run_at := pgjobs.next_run(
+    schedule.cron, schedule.every, schedule.timezone, schedule.next_run_at,
+    case schedule.missed when 'each' then schedule.next_run_at else settle_next_run.now end
+  );
+  if next_run_at is null then
+    trouble := 'It never comes again';
+  end if;
+exception when others then
+  if pgjobs.is_passing(sqlstate) then
+    raise;
+  end if;
+  trouble := sqlerrm;
+end
+$$;
+
+comment on function pgjobs.settle_next_run is
+  'When a schedule is due next. Example: see pgjobs.fire_schedules, for which it is settled';
+
+-- Runs a schedule that is due, or notes why not, and settles when it is due next. One that
+-- cannot be is paused: those after it are not to blame.
 --
 -- The task's key names schedule and time: a run that is due once is submitted once.
 create function pgjobs.fire(schedule pgjobs.schedules, now timestamptz)
@@ -164,12 +223,13 @@ as $$
 declare
   v_due timestamptz := schedule.next_run_at;
   v_task bigint;
+  v_next record := pgjobs.settle_next_run(schedule, fire.now);
   v_reason text := case
     when schedule.missed = 'skip' and fire.now - v_due > interval '1 minute'
       then format('Missed: nobody started it for %s', pgjobs.ago(v_due, fire.now))
     when not schedule.overlap and exists (
       select from pgjobs.schedule_runs as r
-      where r.schedule_id = schedule.id and pgjobs.status_of(r.task_id) in ('pending', 'claimed', 'running')
+      where r.schedule_id = schedule.id and r.task_id is not null and pgjobs.is_under_way(r.task_id)
     ) then 'A run before it has not ended'
   end;
 begin
@@ -179,24 +239,26 @@ begin
         schedule, v_due, format('schedule %s %s', schedule.id, to_char(v_due at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
       );
     exception when others then
-      -- A job that was archived, say: the schedules after this one are not to blame.
-      if sqlstate not like 'PJ%' then
+      -- A job that was archived, say.
+      if pgjobs.is_passing(sqlstate) then
         raise;
       end if;
       v_reason := sqlerrm;
     end;
   end if;
-  perform pgjobs.note_run(schedule.id, v_due, v_task, v_reason, false);
+  perform pgjobs.note_run(schedule, v_due, v_task, v_reason, false);
   perform pgjobs.record_schedule(
     schedule, case when v_task is null then 'schedule_skipped' else 'schedule_fired' end, null, v_reason, v_task
   );
   update pgjobs.schedules as s
   set
-    next_run_at = pgjobs.next_run(
-      schedule.cron, schedule.every, schedule.timezone, v_due, case schedule.missed when 'each' then v_due else fire.now end
-    ),
+    next_run_at = v_next.next_run_at,
+    paused_at = case when v_next.next_run_at is null then fire.now end,
     last_run_at = case when v_task is null then s.last_run_at else v_due end
   where s.id = schedule.id;
+  if v_next.trouble is not null then
+    perform pgjobs.record_schedule(schedule, 'schedule_paused', null, v_next.trouble);
+  end if;
   return v_task is not null;
 end
 $$;

@@ -2,13 +2,15 @@
 -- claimed or running.
 --
 -- Whoever counts has the job's turn until their transaction ends, so that no two count
--- the same slot. Only the first turn of a claim is waited for: two claims that had
--- one each and waited for the other's would never end. Nor is it waited for long: who
--- has it may be at lunch in an open transaction, and there are other jobs.
+-- the same slot; a turn that brings none is given back. Only the first turn of a claim
+-- is waited for: two claims that had one each and waited for the other's would never
+-- end. Nor is it waited for long, and less than Postgres takes to look for deadlocks:
+-- who has it may be at lunch in an open transaction, and there are other jobs. Null if
+-- it was not to be had.
 create function pgjobs.free_slots(job_id integer, wanted integer, waits boolean)
 returns integer
 language plpgsql volatile
-set lock_timeout = '1s'
+set lock_timeout = '500ms'
 as $$
 declare
   v_turn bigint := ('pgjobs.leases'::regclass::oid::bigint << 32) | free_slots.job_id;
@@ -18,16 +20,30 @@ begin
   if v_held >= v_limit then
     return 0;
   end if;
-  if waits then
-    perform pg_advisory_xact_lock(v_turn);
-  elsif not pg_try_advisory_xact_lock(v_turn) then
-    return 0;
+  -- Whoever had the turn before has committed: only now are their leases seen, and only
+  -- by a statement that looks anew.
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform pgjobs.refuse('validation-error', 'A job with a limit is claimed from under READ COMMITTED only',
+      format('The transaction is %s.', upper(current_setting('transaction_isolation'))), 'Claim in a transaction of its own.');
   end if;
-  -- Whoever had the turn before has committed: only now are their leases seen.
-  v_held := pgjobs.held_slots(free_slots.job_id);
-  return coalesce(greatest(least(wanted, v_limit - v_held), 0), wanted);
-exception when lock_not_available then
-  return 0;
+  begin
+    if waits then
+      perform pg_advisory_xact_lock(v_turn);
+    elsif not pg_try_advisory_xact_lock(v_turn) then
+      return null;
+    end if;
+    v_held := pgjobs.held_slots(free_slots.job_id);
+    if v_held >= v_limit then
+      -- What is undone is the lock.
+      raise no_data_found;
+    end if;
+  exception
+    when lock_not_available then
+      return null;
+    when no_data_found then
+      return 0;
+  end;
+  return coalesce(least(wanted, v_limit - v_held), wanted);
 end
 $$;
 
@@ -72,16 +88,19 @@ $$;
 comment on function pgjobs.count_unlimited is
   'Counts leases that began before their job had a limit. Example: select pgjobs.count_unlimited()';
 
--- Wakes whoever waits for a slot: some came free. Endings do so by themselves, for
--- their own jobs; attempts that are followed by another have no ending.
-create function pgjobs.wake_for_slots()
+-- Wakes whoever waits for a slot of these jobs, each named as often as one came free.
+-- Endings do so by themselves; attempts that are followed by another have no ending.
+create function pgjobs.wake_for_slots(job_ids integer[])
 returns void
 language plpgsql volatile
 as $$
 begin
-  perform pgjobs.wake(j.id, 10) from pgjobs.jobs as j where j.max_running is not null;
+  perform pgjobs.wake(j.id, count(*))
+  from unnest(wake_for_slots.job_ids) as f (job_id)
+  join pgjobs.jobs as j on j.id = f.job_id and j.max_running is not null
+  group by j.id;
 end
 $$;
 
 comment on function pgjobs.wake_for_slots is
-  'Wakes whoever waits for a slot of a limited job. Example: select pgjobs.wake_for_slots()';
+  'Wakes whoever waits for a slot of a limited job. Example: select pgjobs.wake_for_slots(array[1])';

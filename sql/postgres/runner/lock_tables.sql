@@ -1,4 +1,4 @@
--- Locks all tables of the schema before any is changed, or none of them.
+-- Locks all views and tables of the schema before any is changed, or none of them.
 --
 -- Whoever works has some of them and may be about to ask for others. To wait for
 -- those with the others in hand is a deadlock, and which of the two Postgres then
@@ -10,9 +10,10 @@ declare
   v_patience interval := v_asked;
   v_until timestamptz := clock_timestamp() + v_patience;
   v_tables text := (
-    select string_agg(format('%I.%I', 'pgjobs', c.relname), ', ' order by c.oid)
+    -- Views first, as whoever reads one takes it.
+    select string_agg(format('%I.%I', 'pgjobs', c.relname), ', ' order by c.relkind = 'v' desc, c.oid)
     from pg_class as c
-    where c.relnamespace = to_regnamespace('pgjobs') and c.relkind in ('r', 'p') and not c.relispartition
+    where c.relnamespace = to_regnamespace('pgjobs') and c.relkind in ('r', 'p', 'v') and not c.relispartition
       and pg_has_role(c.relowner, 'usage')
   );
 begin

@@ -1,9 +1,9 @@
 -- get_schedule(schedule text)
 --
--- One schedule with its payload and its next five runs, by number, public id or address.
+-- One schedule with its payload and its next five runs, none while it is paused, by number, public id or address.
 -- include find_schedule
 with recursive runs as (
-  select coalesce(s.next_run_at, next_run(s.cron, s.every, s.timezone, null, now())) as run_at, 1 as place
+  select s.next_run_at as run_at, 1 as place
   from schedules as s
   where s.id = :v_schedule
   union all

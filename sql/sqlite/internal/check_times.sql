@@ -1,6 +1,8 @@
 -- Refuses :cron, :every and :timezone that are no schedule.
 select refuse('validation-error', 'A schedule runs by cron or every so often: give one of both')
 where (:cron is null) = (:every is null);
+select refuse('validation-error', 'A cron expression has at most 200 characters')
+where length(:cron) > 200;
 select refuse(
   'validation-error', quote(:cron) || ' is no cron expression',
   'It has five fields: minute, hour, day of the month, month, day of the week.', 'For instance */15 9-17 * * MON-FRI, or @daily.'

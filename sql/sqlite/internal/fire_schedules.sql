@@ -1,6 +1,6 @@
 -- Runs up to :v_fire of the schedules that are due, and settles when they are due next;
 -- :v_fired and :v_skipped say how many. A task's key names schedule and time: a run
--- that is due once is submitted once.
+-- that is due once is submitted once. One that cannot be due any more is paused.
 select coalesce(json_group_array(json_object(
   'id', d.id, 'due', d.next_run_at, 'key', 'schedule ' || d.id || ' ' || substr(iso_time(d.next_run_at), 1, 19) || 'Z',
   'reason', case
@@ -57,16 +57,25 @@ cross join schedules as s on s.id = json_extract(d.value, '$.id')
 cross join schedule_runs as r on r.id = (select max(n.id) from schedule_runs as n where n.schedule_id = s.id);
 update schedules
 set
-  next_run_at = next_run(
-    schedules.cron, schedules.every, schedules.timezone, schedules.next_run_at,
-    iif(schedules.missed = 'each', schedules.next_run_at, now())
-  ),
-  last_run_at = iif(r.task_id is null, schedules.last_run_at, schedules.next_run_at)
+  next_run_at = n.next_run_at,
+  paused_at = iif(n.next_run_at is null, now(), null),
+  last_run_at = iif(n.task_id is null, schedules.last_run_at, schedules.next_run_at)
+from (
+  select s.id, r.task_id, next_run(
+    s.cron, s.every, s.timezone, s.next_run_at, iif(s.missed = 'each', s.next_run_at, now())
+  ) as next_run_at
+  from json_each(:v_due_schedules) as d
+  cross join schedules as s on s.id = json_extract(d.value, '$.id')
+  cross join schedule_runs as r on r.id = (select max(m.id) from schedule_runs as m where m.schedule_id = s.id)
+) as n
+where schedules.id = n.id;
+insert into events (at, kind, job_id, room, message, fields)
+select
+  now(), 'schedule_paused', s.job_id, s.room, 'It never comes again, or its time zone is gone',
+  json_object('schedule', s.full_name, 'schedule_id', s.uuid)
 from json_each(:v_due_schedules) as d
-cross join schedule_runs as r on r.id = (
-  select max(n.id) from schedule_runs as n where n.schedule_id = json_extract(d.value, '$.id')
-)
-where schedules.id = json_extract(d.value, '$.id');
+cross join schedules as s on s.id = json_extract(d.value, '$.id')
+where s.paused_at is not null;
 select
   count(*) filter (where json_extract(d.value, '$.reason') is null) as v_fired,
   count(*) filter (where json_extract(d.value, '$.reason') is not null) as v_skipped

@@ -48,11 +48,19 @@ create table schedule_runs (
 ) strict;
 create index runs_of_a_schedule on schedule_runs (schedule_id, id);
 
+-- But for those under way that keep others from running.
 create trigger old_runs_are_forgotten after insert on schedule_runs begin
   delete from schedule_runs
   where schedule_id = new.schedule_id
     and id <= (
       select o.id from schedule_runs as o where o.schedule_id = new.schedule_id order by o.id desc limit 1 offset 50
+    )
+    and (
+      task_id is null
+      or (select s.overlap from schedules as s where s.id = new.schedule_id)
+      or not exists (
+        select 1 from tasks as t where t.id = schedule_runs.task_id and t.status in ('pending', 'claimed', 'running')
+      )
     );
 end;
 

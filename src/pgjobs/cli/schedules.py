@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -239,7 +239,12 @@ def _local(time: datetime, timezone: str) -> str:
     """By the clocks of the schedule, which people mean when they write cron."""
     from pgjobs.cron import zone
 
-    return time.astimezone(zone(timezone)).isoformat(sep=" ", timespec="seconds")
+    try:
+        clocks: tzinfo = zone(timezone)
+    except ValueError:
+        # This machine need not know every place that the database knows.
+        clocks = UTC
+    return time.astimezone(clocks).isoformat(sep=" ", timespec="seconds")
 
 
 def _read(payload: str) -> Any:

@@ -147,9 +147,12 @@ def _reads(read: Callable[[str], object], text: str) -> bool:
 
 
 def next_run(cron: str | None, every: int | None, timezone: str, due: int | None, after: int) -> int | None:
-    """The next run after a moment: by cron, or a whole number of intervals after the last."""
+    """The next run after a moment: by cron, or a whole number of intervals after the last.
+
+    None if there is none, or its time zone is gone: an upgrade of the system may take one away.
+    """
     if cron is not None:
-        time = next_time(cron, timezone, to_time(after))
+        time = next_time(cron, timezone, to_time(after)) if is_timezone(timezone) else None
         return None if time is None else to_microseconds(time)
     assert every is not None
     return after + every if due is None else due + every * ((after - due) // every + 1)

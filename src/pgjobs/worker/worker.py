@@ -19,7 +19,7 @@ from uuid import UUID
 import asyncpg
 
 from pgjobs.drivers import Driver
-from pgjobs.errors import InvalidArgument, PgJobsError, WorkerNotFound
+from pgjobs.errors import InvalidArgument, JobUnavailable, PgJobsError, WorkerNotFound
 from pgjobs.jobs import Jobs
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
@@ -224,7 +224,11 @@ class Worker:
             served[job_id] = job
             self._runner.calls[job_id] = call_for(job, self._threads, self._processes, middleware)
         for schedule in self.jobs.schedules.values():
-            await schedule.register(self.queue)
+            try:
+                await schedule.register(self.queue)
+            except JobUnavailable as error:
+                # One archived job is no reason to leave the others undone.
+                log.warning("schedule %s is left as it was: %s", schedule.name, error)
         worker = await self.queue.register_worker(self.name, jobs=[str(job_id) for job_id in served])
         self.id = worker.id
         self._fetcher.serve(worker, served)

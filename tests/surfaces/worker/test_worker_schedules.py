@@ -39,6 +39,28 @@ async def test_a_declared_schedule_is_registered_and_run(queue: Queue, jobs: Job
     )
 
 
+async def test_an_archived_job_with_a_schedule_keeps_no_worker_from_starting(
+    queue: Queue, jobs: Jobs, caplog
+):
+    ran = asyncio.Event()
+
+    @jobs.task
+    async def archived() -> None: ...
+
+    @jobs.task
+    async def other() -> None:
+        ran.set()
+
+    archived.schedule("nightly", cron="@daily")
+    await archived.register(queue)
+    await queue.archive_job("@global:tasks:archived")
+    async with Worker(queue, jobs):
+        await other.submit()
+        async with asyncio.timeout(20):
+            await ran.wait()
+    assert "schedule nightly is left as it was" in caplog.text
+
+
 async def test_a_worker_hears_of_schedules_that_come_later(queue: Queue, jobs: Jobs):
     ran = asyncio.Event()
 
