@@ -19,7 +19,7 @@ $$;
 grant usage on schema pgjobs to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Looking. Views check the functions they call against whoever looks.
-grant select on pgjobs.task, pgjobs.job, pgjobs.problems
+grant select on pgjobs.task, pgjobs.job, pgjobs.problems, pgjobs.installed
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
   pgjobs.now, pgjobs.present, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,

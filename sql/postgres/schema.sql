@@ -10507,6 +10507,44 @@ COMMENT ON COLUMN pgjobs.installed_code.grants_checksum IS 'SHA-256 of the grant
 
 COMMENT ON COLUMN pgjobs.installed_code.installed_at IS 'When the code was last re-created.';
 
+CREATE TABLE pgjobs.migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
+COMMENT ON TABLE pgjobs.migrations IS 'Migrations applied to this schema. Example: table pgjobs.migrations';
+
+COMMENT ON COLUMN pgjobs.migrations.number IS 'Order of application.';
+
+COMMENT ON COLUMN pgjobs.migrations.name IS 'The file it came from.';
+
+COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied file never changes.';
+
+COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
+
+CREATE VIEW pgjobs.installed AS
+ SELECT m.number,
+    m.name,
+    m.checksum,
+    c.checksum AS code_checksum,
+    c.grants_checksum
+   FROM (pgjobs.migrations m
+     LEFT JOIN pgjobs.installed_code c ON (c.is_only));
+
+COMMENT ON VIEW pgjobs.installed IS 'What has been installed, for whoever must know before it works here. Example: select max(number) from pgjobs.installed';
+
+COMMENT ON COLUMN pgjobs.installed.number IS 'Order of application.';
+
+COMMENT ON COLUMN pgjobs.installed.name IS 'The file it came from.';
+
+COMMENT ON COLUMN pgjobs.installed.checksum IS 'SHA-256 of the file; an applied file never changes.';
+
+COMMENT ON COLUMN pgjobs.installed.code_checksum IS 'SHA-256 over all files of code.';
+
+COMMENT ON COLUMN pgjobs.installed.grants_checksum IS 'SHA-256 of the grants; null where roles are managed elsewhere.';
+
 ALTER TABLE pgjobs.jobs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.jobs_id_seq
     START WITH 1
@@ -10611,23 +10649,6 @@ COMMENT ON COLUMN pgjobs.metrics.up_to IS 'Of a duration or latency: upper bound
 COMMENT ON COLUMN pgjobs.metrics.quantity IS 'How many.';
 
 COMMENT ON COLUMN pgjobs.metrics.seconds IS 'Durations or latencies together.';
-
-CREATE TABLE pgjobs.migrations (
-    number integer NOT NULL,
-    name text NOT NULL,
-    checksum text NOT NULL,
-    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
-);
-
-COMMENT ON TABLE pgjobs.migrations IS 'Migrations applied to this schema. Example: table pgjobs.migrations';
-
-COMMENT ON COLUMN pgjobs.migrations.number IS 'Order of application.';
-
-COMMENT ON COLUMN pgjobs.migrations.name IS 'The file it came from.';
-
-COMMENT ON COLUMN pgjobs.migrations.checksum IS 'SHA-256 of the file; an applied file never changes.';
-
-COMMENT ON COLUMN pgjobs.migrations.applied_at IS 'When it was applied.';
 
 CREATE TABLE pgjobs.outcomes_default (
     task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
@@ -13096,6 +13117,12 @@ GRANT SELECT ON TABLE pgjobs.failed TO pgjobs_api;
 GRANT SELECT ON TABLE pgjobs.findings TO pgjobs_readonly;
 GRANT SELECT ON TABLE pgjobs.findings TO pgjobs_operator;
 GRANT SELECT ON TABLE pgjobs.findings TO pgjobs_api;
+
+GRANT SELECT ON TABLE pgjobs.installed TO pgjobs_readonly;
+GRANT SELECT ON TABLE pgjobs.installed TO pgjobs_producer;
+GRANT SELECT ON TABLE pgjobs.installed TO pgjobs_worker;
+GRANT SELECT ON TABLE pgjobs.installed TO pgjobs_operator;
+GRANT SELECT ON TABLE pgjobs.installed TO pgjobs_api;
 
 GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_readonly;
 GRANT SELECT ON TABLE pgjobs.jobs_status TO pgjobs_producer;

@@ -334,3 +334,16 @@ comment on column pgjobs.claim_answer.payload is 'What to run it with.';
 comment on column pgjobs.claim_answer.result is 'What it gave.';
 comment on column pgjobs.claim_answer.queue_position is 'Its place among the pending tasks of its job.';
 comment on column pgjobs.claim_answer.token is 'The lease, for acknowledgements.';
+
+create view pgjobs.installed as
+select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum
+from pgjobs.migrations as m
+left join pgjobs.installed_code as c on c.is_only;
+
+comment on view pgjobs.installed is
+  'What has been installed, for whoever must know before it works here. Example: select max(number) from pgjobs.installed';
+comment on column pgjobs.installed.number is 'Order of application.';
+comment on column pgjobs.installed.name is 'The file it came from.';
+comment on column pgjobs.installed.checksum is 'SHA-256 of the file; an applied file never changes.';
+comment on column pgjobs.installed.code_checksum is 'SHA-256 over all files of code.';
+comment on column pgjobs.installed.grants_checksum is 'SHA-256 of the grants; null where roles are managed elsewhere.';

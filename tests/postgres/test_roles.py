@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,11 +12,17 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import asyncpg
+import jwt
 import pytest
+from starlette.testclient import TestClient
 
+from benchmarks.console import CLEANUPS, REQUESTS
+from pgjobs import Jobs, Worker
+from pgjobs.app import create_app
 from pgjobs.drivers.migrations import migrate, read_release, sql_directory
 from pgjobs.errors import Forbidden
 from pgjobs.queue import Queue
+from pgjobs.rest.settings import ApiSettings
 
 ROLES = ("readonly", "producer", "worker", "operator", "api")
 GRANT = re.compile(r"grant (execute on function|select on) ([^;]+?)\s+to ([^;]+);")
@@ -127,6 +134,47 @@ async def test_a_worker_login_lives_its_whole_life_with_functions_alone(login):
         await queue.heartbeat_worker(worker.id)
         assert {step.error for step in await queue.sweep()} == {None}
         assert (await queue.retire_worker(worker.id)).failed == 0
+
+
+async def test_a_server_runs_as_the_role_that_was_made_for_it(login, database_url):
+    """Every page of the console is asked for, and upkeep runs meanwhile."""
+    async with await Queue.connect(database_url, max_size=1) as queue:
+        await queue.register_job(*JOB.split(":"))
+        await queue.register_schedule("often", JOB, every=MINUTE)
+        schedule = (await queue.get_schedule("@global:often")).uuid
+        task = (await queue.get_task((await queue.submit_task(JOB)).task_id)).uuid
+    known = {"task": task, "schedule": schedule, "run": task, "hour_ago": "2026-01-01T00:00:00Z"}
+    settings = ApiSettings(auth_secret="s" * 32)
+    token = jwt.encode({"sub": "ops", "is_superuser": True}, "s" * 32, algorithm="HS256")
+    async with login("api") as url:
+        app = create_app(url=url, settings=settings)
+        with TestClient(app, headers={"Authorization": f"Bearer {token}"}) as client:
+            assert client.get("/metrics").status_code == 200
+            refused = {}
+            for path in REQUESTS.values():
+                address = path if path.startswith("/") else f"/v1/joblib/{path}"
+                answer = client.get(address.format(**known).replace("@global:bench:job7", JOB))
+                refused[path] = answer.status_code
+            # By now it listens.
+            assert client.get("/readyz").json() == {"status": "ok"}
+        refused = {path: status for path, status in refused.items() if status != 200}
+        assert refused == {f"{CLEANUPS}/{{run}}": 404}
+        async with await Queue.connect(url, max_size=1) as queue:
+            assert [step for step in await queue.sweep() if step.error] == []
+
+
+async def test_a_worker_runs_as_the_role_that_was_made_for_it(login):
+    jobs = Jobs(category="tests")
+    ran = asyncio.Event()
+
+    @jobs.task(max_running=1)
+    async def report() -> None:
+        ran.set()
+
+    report.schedule("reports", every=timedelta(seconds=1))
+    async with login("worker") as url, await Queue.connect(url, max_size=5) as queue, Worker(queue, jobs):
+        async with asyncio.timeout(30):
+            await ran.wait()
 
 
 async def test_a_worker_login_reaches_no_table_and_no_sequence(admin, login):

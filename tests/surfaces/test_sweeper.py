@@ -11,9 +11,12 @@ from uuid import uuid4
 
 from typer.testing import CliRunner
 
+from pgjobs import Jobs, Worker
 from pgjobs.cli.app import app
+from pgjobs.models import Swept
 from pgjobs.rest import ApiSettings
-from pgjobs.sweeper import STEPS, cleanup_worker, run_sweeper
+from pgjobs.sweeper import cleanup_worker, run_sweeper
+from pgjobs.upkeep import STEPS
 from tests.surfaces.ears import eventually
 
 JOB = "lab:modifiers:Rotate"
@@ -111,3 +114,46 @@ async def test_cron_can_sweep(queue_url, queue):
         CliRunner().invoke, app, ["sweep", "--url", queue_url, "--step", "scheduled"]
     )
     assert one.output.splitlines()[1:] == ["scheduled\t0\t"]
+
+
+async def test_a_sweep_from_cron_leaves_nothing_that_retention_takes(queue_url, queue, monkeypatch):
+    monkeypatch.setattr("pgjobs.upkeep.BATCH", 10)
+    await leave_old_tasks(queue, 35)
+    swept = await asyncio.to_thread(CliRunner().invoke, app, ["sweep", "--url", queue_url])
+    assert "retention\t35\t" in swept.output.splitlines()
+    assert await queue.list_tasks() == []
+
+
+async def test_a_worker_alone_keeps_up_with_retention(queue, monkeypatch):
+    monkeypatch.setattr("pgjobs.upkeep.BATCH", 10)
+    await leave_old_tasks(queue, 50)
+    # Two passes alone would leave some: the pause between them is used.
+    async with Worker(queue, Jobs(queue), sweep=timedelta(seconds=0.5)):
+        async with asyncio.timeout(20):
+            await eventually(lambda: is_empty(queue))
+
+
+async def test_a_worker_tells_what_it_could_not_sweep(queue, monkeypatch, caplog):
+    broken = [Swept(swept="storage", changed=0, error="the disk is full")]
+
+    async def sweep(**_: object) -> list[Swept]:
+        return broken
+
+    monkeypatch.setattr(queue, "sweep", sweep)
+    with caplog.at_level(logging.ERROR, "pgjobs.sweeper"):
+        async with Worker(queue, Jobs(queue), sweep=timedelta(seconds=0.01)):
+            await eventually(lambda: "sweeping storage failed: the disk is full" in caplog.text)
+
+
+async def leave_old_tasks(queue, quantity: int) -> None:
+    await queue.register_job(*JOB.split(":"), retain_completed=timedelta(microseconds=1))
+    await queue.submit_tasks(JOB, [{}] * quantity)
+    job = await queue.get_job(JOB)
+    leases = await queue.claim_tasks(
+        holder="somebody", lease=timedelta(minutes=1), job_ids=[job.id], quantity=quantity
+    )
+    await queue.complete_tasks(leases)
+
+
+async def is_empty(queue) -> bool:
+    return not await queue.list_tasks()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,13 +22,24 @@ def sweep(
     step: Annotated[str | None, typer.Option(help="Only this step.", show_default=False)] = None,
 ) -> None:
     """Do one pass of upkeep and say what changed; for cron, where no server runs."""
-    from pgjobs.sweeper import STEPS
+    from pgjobs.upkeep import STEPS
 
-    async def run(queue: Queue) -> list[Swept]:
-        # Each step in a transaction of its own.
-        return [swept for each in ([step] if step else STEPS) for swept in await queue.sweep(each)]
-
-    results = with_queue(url, run)
+    results = with_queue(url, lambda queue: _sweep(queue, [step] if step else STEPS))
     print_table(("step", "changed", "error"), ((s.swept, s.changed, s.error) for s in results))
     if any(swept.error for swept in results):
         raise typer.Exit(ERROR)
+
+
+async def _sweep(queue: Queue, steps: Sequence[str]) -> list[Swept]:
+    """Each step in a transaction of its own; retention until it has caught up."""
+    from pgjobs.upkeep import BATCH
+
+    results = []
+    for step in steps:
+        for swept in await queue.sweep(step, batch=BATCH):
+            changed = more = swept.changed
+            while swept.swept == "retention" and more >= BATCH:
+                more = sum(each.changed for each in await queue.sweep("retention", batch=BATCH))
+                changed += more
+            results.append(replace(swept, changed=changed))
+    return results

@@ -168,12 +168,18 @@ async def _installed(connection: Connection, schema: str) -> _Installed:
     if await connection.fetchval("select to_regclass($1)", f"{schema}.migrations") is None:
         await _refuse_foreign_schema(connection, schema)
         return _Installed([], None, None)
-    rows = await connection.fetch(f"select number, name, checksum from {schema}.migrations")  # noqa: S608
-    code = await connection.fetchrow(f"select checksum, grants_checksum from {schema}.installed_code")  # noqa: S608
+    if await connection.fetchval("select to_regclass($1)", f"{schema}.installed") is None:
+        # Installed before there was such a view, which is for those who may not read the tables.
+        rows = await connection.fetch(
+            "select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum"  # noqa: S608
+            f" from {schema}.migrations as m left join {schema}.installed_code as c on c.is_only"
+        )
+    else:
+        rows = await connection.fetch(f"select * from {schema}.installed")  # noqa: S608
     return _Installed(
         [(row["number"], row["name"], row["checksum"]) for row in rows],
-        code["checksum"] if code else None,
-        code["grants_checksum"] if code else None,
+        rows[0]["code_checksum"] if rows else None,
+        rows[0]["grants_checksum"] if rows else None,
     )
 
 

@@ -24,6 +24,7 @@ from pgjobs.jobs import Jobs
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
 from pgjobs.schedule import run_schedules
+from pgjobs.upkeep import catch_up, sweep_at_once
 from pgjobs.worker.acknowledger import Acknowledger
 from pgjobs.worker.calls import call_for
 from pgjobs.worker.fetcher import Fetcher
@@ -253,9 +254,12 @@ class Worker:
 
     async def _sweep_on(self) -> None:
         assert self._sweep is not None
+        is_behind = False
         while True:
-            await asyncio.sleep(self._sweep.total_seconds() * random.uniform(0.8, 1.2))  # noqa: S311
-            await self.queue.sweep()
+            pause = self._sweep.total_seconds() * random.uniform(0.8, 1.2)  # noqa: S311
+            rest = asyncio.sleep(pause)
+            await (asyncio.gather(rest, catch_up(self.queue, pause)) if is_behind else rest)
+            is_behind = await sweep_at_once(self.queue)
 
     async def _run_schedules(self) -> None:
         await run_schedules(self.queue)
