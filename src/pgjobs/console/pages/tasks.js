@@ -275,22 +275,25 @@ export const Tasks = view((_, leaving) => {
     <div class="stack">
       <${Filters} jobs=${jobs.data.value?.items} />
       ${problem() && !isNowhere() && html`<${Trouble} problem=${problem()} retry=${list.reload} />`}
-      <section class="panel" aria-label="List of tasks">
-        ${isNowhere()
-          ? nothing()
-          : !found()
-            ? !problem() && html`<${Bones} rows=${9} />`
-            : items().length
-              ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isChosen=${(task) => chosen.value.has(task.id)} columns=${columns(chosen.value, toggle, toggleAll, items())} card=${card(chosen.value, toggle)} />`
-              : nothing(next())}
-        ${!isNowhere() && next() &&
-        html`
-          <div class="more">
-            ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
-            <${MoreButton} isFetching=${isFetching()} more=${more}>${items().length ? "Show more" : "Search further back"}<//>
-          </div>
-        `}
-      </section>
+      ${(found() || isNowhere() || !problem()) &&
+      html`
+        <section class="panel" aria-label="List of tasks">
+          ${isNowhere()
+            ? nothing()
+            : !found()
+              ? html`<${Bones} rows=${9} />`
+              : items().length
+                ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isChosen=${(task) => chosen.value.has(task.id)} columns=${columns(chosen.value, toggle, toggleAll, items())} card=${card(chosen.value, toggle)} />`
+                : nothing(next())}
+          ${!isNowhere() && next() &&
+          html`
+            <div class="more">
+              ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
+              <${MoreButton} isFetching=${isFetching()} more=${more}>${items().length ? "Show more" : "Search further back"}<//>
+            </div>
+          `}
+        </section>
+      `}
       ${chosen.value.size > 0 && Acting(chosen.value.size, count(), act, () => (chosen.value = new Set()))}
     </div>
   `;
