@@ -38,7 +38,7 @@ export const Why = ({ of, task }) => {
         ${icon(hard ? "block" : "clock")}
         <div class="grow stack close">
           <span class="strong">${reason ? reason.answer : "Nothing stands in its way: the next free worker takes it."}</span>
-          ${reason && todo(reason) && html`<span data-todo>${todo(reason)}</span>`}
+          ${reason && todo(reason) && html`<p data-todo>${todo(reason)}</p>`}
         </div>
       </div>
       ${isSql(reason?.advice) && html`<div class="stack close"><h3>The same in psql</h3><${Sql} text=${reason.advice} /></div>`}
@@ -47,7 +47,7 @@ export const Why = ({ of, task }) => {
           (check) => html`
             <li key=${check.checked} class=${check.is_ok ? "" : "no"}>
               ${icon(check.is_ok ? "check" : isPatient(check, task) ? "clock" : "block")}<span>${check.answer}<span class="only-read">${check.is_ok ? " (fine)" : " (in its way)"}</span></span>
-              ${!check.is_ok && check !== reason && todo(check) && html`<span class="todo small">${todo(check)}</span>`}
+              ${!check.is_ok && check !== reason && todo(check) && html`<p class="todo small">${todo(check)}</p>`}
             </li>
           `,
         )}
