@@ -23,7 +23,7 @@ grant select on pgjobs.task, pgjobs.job, pgjobs.problems, pgjobs.installed
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
   pgjobs.now, pgjobs.present, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,
-  pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_events, pgjobs.list_metrics
+  pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.list_events, pgjobs.list_metrics
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Payloads and results.

@@ -5359,6 +5359,36 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) IS 'Schedules, those due next first. Example: select full_name, next_run_at, state from pgjobs.list_schedules()';
 
+CREATE FUNCTION pgjobs.list_task_events(task_id bigint, before bigint DEFAULT NULL::bigint, page_size integer DEFAULT 500) RETURNS TABLE(seq bigint, at timestamp with time zone, kind text, status text, worker_id uuid, actor text, message text, fields jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  perform pgjobs.check_page(list_task_events.page_size, 0);
+  if not exists (select from pgjobs.tasks as t where t.id = list_task_events.task_id) then
+    perform pgjobs.refuse('task-not-found', format('Task %s does not exist', list_task_events.task_id));
+  end if;
+  return query
+  select l.id, l.at, l.kind, l.status, l.worker_id, l.actor, l.message, l.fields
+  from (
+    select e.*
+    from pgjobs.events as e
+    where e.task_id = list_task_events.task_id
+      and e.id < coalesce(list_task_events.before, 9223372036854775807)
+    order by e.id desc
+    limit list_task_events.page_size
+  ) as l
+  order by l.id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) IS 'What happened to a task. Example: select at, kind, message from pgjobs.list_task_events(42)';
+
 CREATE FUNCTION pgjobs.list_tasks(room text DEFAULT NULL::text, job text DEFAULT NULL::text, status text DEFAULT NULL::text, owner text DEFAULT NULL::text, project text DEFAULT NULL::text, before bigint DEFAULT NULL::bigint, page_size integer DEFAULT 50, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.task
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -12573,6 +12603,13 @@ GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integ
 GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.list_schedules(room text, job text, page_size integer, page_offset integer) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.list_task_events(task_id bigint, before bigint, page_size integer) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.list_tasks(room text, job text, status text, owner text, project text, before bigint, page_size integer, page_offset integer) TO pgjobs_readonly;

@@ -275,6 +275,20 @@ class Event(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class TaskEvent(Record):
+    """Something that happened to a task; a later one has a greater `seq`."""
+
+    seq: int
+    at: datetime
+    kind: str
+    status: str | None
+    worker_id: UUID | None
+    actor: str | None
+    message: str | None
+    fields: Json
+
+
+@dataclass(frozen=True, slots=True)
 class Swept(Record):
     """What one step of a sweep changed."""
 

@@ -23,6 +23,7 @@ from pgjobs.models import (
     Swept,
     Task,
     TaskDocument,
+    TaskEvent,
 )
 from pgjobs.queue_console import ConsoleVerbs
 from pgjobs.queue_leases import LeaseVerbs
@@ -158,6 +159,12 @@ class Queue(
 
     async def list_attempts(self, task_id: int) -> list[Attempt]:
         return [Attempt.of(row) for row in await self.driver.call("list_attempts", task_id=task_id)]
+
+    async def list_task_events(
+        self, task_id: int, *, before: int | None = None, page_size: int | None = None
+    ) -> list[TaskEvent]:
+        rows = await self.driver.call("list_task_events", task_id=task_id, before=before, page_size=page_size)
+        return [TaskEvent.of(row) for row in rows]
 
     async def list_events(
         self,

@@ -223,6 +223,7 @@ async def test_a_schema_is_plain_json(queue, schema, nothing_changes):
 READS = {
     "get_task": lambda queue, task_id: queue.get_task(task_id),
     "list_attempts": lambda queue, task_id: queue.list_attempts(task_id),
+    "list_task_events": lambda queue, task_id: queue.list_task_events(task_id),
     "cancel_task": lambda queue, task_id: queue.cancel_task(task_id),
     "retry_task": lambda queue, task_id: queue.retry_task(task_id),
     "ignore_task": lambda queue, task_id: queue.ignore_task(task_id),

@@ -183,6 +183,20 @@ async def test_pages_of_events_have_no_gaps_and_no_doubles(queue, full, page_siz
     assert [event.at for event in paged] == sorted(event.at for event in paged)
 
 
+async def test_the_last_events_of_a_task_come_first_and_earlier_ones_before_them(queue, full, read_events):
+    task = await STAGES["completed"](queue, full)
+    await STAGES["completed"](queue, full)
+    everything = await queue.list_task_events(task.id)
+    told = [(event.kind, event.at, event.fields) for event in everything]
+    assert told == [(event.kind, event.at, event.fields) for event in await read_events(of_task=task.id)]
+    last = await queue.list_task_events(task.id, page_size=2)
+    assert last == everything[-2:]
+    assert await queue.list_task_events(task.id, before=last[0].seq, page_size=2) == everything[:2]
+    assert await queue.list_task_events(task.id, before=everything[0].seq) == []
+    with pytest.raises(InvalidArgument):
+        await queue.list_task_events(task.id, page_size=501)
+
+
 async def test_every_event_of_a_batch_has_a_cursor_of_its_own(queue, full, read_events):
     await queue.submit_tasks(full, [{}] * 20)
     events = [event for event in await read_events(of_job=full) if event.kind == "submitted"]

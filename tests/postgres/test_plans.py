@@ -65,6 +65,7 @@ VERBS: dict[str, Verb] = {
     "get_task": lambda queue, held: queue.get_task(held[0].task_id),
     "get_task by public id": lambda queue, held: get_by_public_id(queue, held[0].task_id),
     "list_attempts": lambda queue, held: queue.list_attempts(held[0].task_id),
+    "list_task_events": lambda queue, held: queue.list_task_events(held[0].task_id),
     "list_tasks": lambda queue, _: queue.list_tasks(),
     "list_tasks of a busy room": lambda queue, _: queue.list_tasks(room="@global"),
     "list_tasks of a quiet room": lambda queue, _: queue.list_tasks(room="quiet"),

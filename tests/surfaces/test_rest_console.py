@@ -102,6 +102,16 @@ def test_a_task_tells_its_attempts_events_and_why_it_waits(ada: Api, tasks: dict
         assert problem_of(ada.get(f"tasks/{uuid4()}/{part}")) == "task-not-found"
 
 
+def test_the_events_of_a_task_are_told_from_the_last_on_backwards(ada: Api, tasks: dict[str, str]):
+    def told(**page: Any) -> tuple[list[str], int | None]:
+        answer = ada.get(f"tasks/{tasks['failed']}/events", params=page).json()
+        return [event["kind"] for event in answer["items"]], answer["previous"]
+
+    kinds, earlier = told(limit=3)
+    assert kinds == ["claimed", "started", "failed"]
+    assert told(limit=3, before=earlier) == (["submitted"], None)
+
+
 def test_an_operator_retries_ignores_and_cancels(root: Api, tasks: dict[str, str]):
     def act(name: str, verb: str) -> httpx.Response:
         return root.post(f"tasks/{tasks[name]}/{verb}", json={"reason": f"to {verb}"})

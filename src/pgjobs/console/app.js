@@ -59,6 +59,19 @@ function found() {
   return { page: Nowhere, name: "Not found" };
 }
 
+// Another page begins at its top, for those who read it aloud or by the keyboard too. A closing dialog gives its
+// focus back first.
+function begin() {
+  scrollTo(0, 0);
+  document.getElementById("content")?.focus({ preventScroll: true });
+}
+
+let shown = path.peek();
+effect(() => {
+  if (path.value !== shown) requestAnimationFrame(begin);
+  shown = path.value;
+});
+
 const App = view((_, leaving) => {
   bindKeys(leaving, { p: togglePause });
   leaving(effect(() => (document.title = `${found().name} · pgjobs`)));
@@ -72,4 +85,4 @@ const App = view((_, leaving) => {
 });
 
 render(html`<${App} />`, document.getElementById("app"));
-start();
+startWhenSeen();

@@ -18,7 +18,10 @@ function move(step) {
   if (!rows.length) return;
   const now = rows.indexOf(document.activeElement?.closest?.("[data-row]"));
   const next = rows[Math.min(rows.length - 1, Math.max(0, now < 0 ? 0 : now + step))];
-  (next.querySelector("[data-open]") ?? next).focus();
+  const target = next.querySelector("[data-open]") ?? next;
+  // A row with nothing to open is no stop of the Tab key, but can be gone to.
+  if (target === next) next.tabIndex = -1;
+  target.focus();
   next.scrollIntoView({ block: "nearest" });
 }
 

@@ -24,6 +24,10 @@ export function go(to, values) {
   location.hash = address(to, values);
 }
 
+// Kept with the entry of the history: whoever comes back to it, by the browser's ways or a reload, finds it again.
+export const kept = () => history.state ?? {};
+export const keep = (values) => history.replaceState({ ...history.state, ...values }, "");
+
 // Changes some values of the query of this page; filters do not fill the history.
 export function refine(values) {
   const now = Object.fromEntries(new URLSearchParams(queryText.peek()));

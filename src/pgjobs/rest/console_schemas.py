@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from pgjobs.models import Attempt, Event, Job, Status
+from pgjobs.models import Attempt, Job, Status, TaskEvent
 from pgjobs.queue_console import InspectedTask, ShownWorker
 from pgjobs.queue_providers import Provider
 from pgjobs.redaction import redact_document
@@ -112,6 +112,7 @@ class Attempts(Wire):
 class EventSeen(Wire):
     """Something that happened."""
 
+    seq: int
     at: datetime
     kind: str
     status: str | None
@@ -121,15 +122,15 @@ class EventSeen(Wire):
     fields: Redacted
 
     @classmethod
-    def of(cls, event: Event) -> Self:
+    def of(cls, event: TaskEvent) -> Self:
         return cls.model_validate(event, from_attributes=True)
 
 
 class Events(Wire):
-    """Events, oldest first; `next` is what to give as `after` to go on, none at the end."""
+    """Events, oldest first; `previous` is what to give as `before` for earlier ones, none at the first."""
 
     items: list[EventSeen]
-    next: str | None
+    previous: int | None
 
 
 class Because(Wire):

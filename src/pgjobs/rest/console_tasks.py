@@ -92,14 +92,14 @@ async def list_attempts(task_id: UUID, queue: QueueDep) -> Attempts:
 async def list_events(
     task_id: UUID,
     queue: QueueDep,
-    after: Annotated[str | None, Query(max_length=2000, description="Go on after this.")] = None,
+    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only what came before this.")] = None,
     limit: LimitDep = 200,
 ) -> Events:
-    """What happened to a task, oldest first."""
+    """What happened to a task, the last of it, oldest first."""
     task = await queue.get_task(task_uuid=task_id)
-    events = await queue.list_events(after, of_task=task.id, page_size=limit)
-    following = events[-1].cursor if events and len(events) == limit else None
-    return Events(items=[EventSeen.of(event) for event in events], next=following)
+    events = await queue.list_task_events(task.id, before=before, page_size=limit)
+    earlier = events[0].seq if events and len(events) == limit else None
+    return Events(items=[EventSeen.of(event) for event in events], previous=earlier)
 
 
 @router.get("/tasks/{task_id}/why", dependencies=[Reading], responses=_ONE)

@@ -7,6 +7,7 @@ import { icon } from "../parts/icons.js";
 import { Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Took, Trouble, share } from "../parts/small.js";
 import { tag, taskTag, tone } from "../parts/tags.js";
 import { cancelOne, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
+import { say } from "../parts/toasts.js";
 import { Why } from "../parts/why.js";
 import { address } from "../router.js";
 import { html, view } from "../view.js";
@@ -81,14 +82,24 @@ const Attempts = ({ items }) => {
   `;
 };
 
-const Events = ({ items }) => {
-  if (!items) return html`<${Bones} rows=${3} />`;
+// Events are never changed: those seen before stay, and only the last ones are asked for anew. When so many have come
+// meanwhile that there would be a gap, what is before it is left out.
+function followed(seen, last) {
+  const first = last.items[0]?.seq;
+  if (!last.previous || !seen?.items.length || seen.items.at(-1).seq < first) return last;
+  const earlier = seen.items.filter((event) => event.seq < first);
+  return { items: [...earlier, ...last.items], previous: earlier.length ? seen.previous : last.previous };
+}
+
+const Events = ({ of, earlier }) => {
+  if (!of.data.value) return of.problem.value ? html`<${Trouble} problem=${of.problem.value} retry=${of.reload} />` : html`<${Bones} rows=${3} />`;
+  const { items, previous } = of.data.value;
   if (!items.length) return html`<p class="muted">None kept. Jobs registered with <code>events => 'full'</code> record every step, others only failures and what operators do.</p>`;
   return html`
-    <ol class="steps" aria-live="polite">
+    <ol class="steps">
       ${[...items].reverse().map(
         (event) => html`
-          <li key=${event.at + event.kind} class=${tone(event.status ?? event.kind)}>
+          <li key=${event.seq} class=${tone(event.status ?? event.kind)}>
             <span class="strong">${event.kind.replaceAll("_", " ")}</span>
             <span class="muted small"><${Ago} at=${event.at} />${event.actor && html` · by ${event.actor}`}${event.worker_id && html` · worker <span class="mono">${shortId(event.worker_id)}</span>`}</span>
             ${event.message && html`<span class="small lines">${firstParagraph(event.message)}</span>`}
@@ -96,6 +107,7 @@ const Events = ({ items }) => {
         `,
       )}
     </ol>
+    ${previous && html`<div class="more"><span>The last ${number(items.length)} are shown.</span><button class="button" type="button" onClick=${earlier}>Show earlier events</button></div>`}
   `;
 };
 
@@ -121,9 +133,27 @@ export const Task = view((given, leaving) => {
   const isMine = (event) => event.task_id === id;
   const task = resource(leaving, (aborted) => get(`tasks/${id}/details`, {}, aborted), isMine);
   const attempts = resource(leaving, (aborted) => get(`tasks/${id}/attempts`, {}, aborted), isMine);
-  const events = resource(leaving, (aborted) => get(`tasks/${id}/events`, {}, aborted), isMine);
+  const events = resource(
+    leaving,
+    async (aborted) => {
+      const last = await get(`tasks/${id}/events`, {}, aborted);
+      return followed(events.data.peek(), last);
+    },
+    isMine,
+  );
   const why = resource(leaving, (aborted) => get(`tasks/${id}/why`, {}, aborted));
   const reload = () => [task, attempts, events, why].forEach((part) => part.reload());
+  const earlier = async () => {
+    const { previous } = events.data.peek();
+    try {
+      const answer = await get(`tasks/${id}/events`, { before: previous });
+      // Clicked twice, or with so much news meanwhile that others come before what is shown.
+      if (events.data.peek().previous !== previous) return;
+      events.data.value = { items: [...answer.items, ...events.data.peek().items], previous: answer.previous };
+    } catch (error) {
+      say("bad", error.message);
+    }
+  };
   bindKeys(leaving, { r: () => task.data.peek()?.allows.includes("retry") && mayOperate() && retryOne(id, reload) });
 
   return () => {
@@ -151,7 +181,7 @@ export const Task = view((given, leaving) => {
         <div class="stack">
           <${Panel} title="Timeline">${steps(now)}<//>
           <${Panel} title="About">${Facts(now)}<//>
-          <${Panel} title="Events"><${Events} items=${events.data.value?.items} /><//>
+          <${Panel} title="Events"><${Events} of=${events} earlier=${earlier} /><//>
         </div>
       </div>
     `;

@@ -2,15 +2,15 @@
 import { get, mayOperate } from "../api.js";
 import { firstLine, total } from "../format.js";
 import { bindKeys } from "../keys.js";
-import { resource } from "../live.js";
+import { resource, state } from "../live.js";
 import { bulk } from "../parts/bulk.js";
 import { icon } from "../parts/icons.js";
-import { List } from "../parts/lists.js";
+import { List, MoreButton } from "../parts/lists.js";
 import { Ago, Bones, Empty, Head, Meter, Took, Trouble, share } from "../parts/small.js";
 import { taskTag } from "../parts/tags.js";
 import { retryOne } from "../parts/taskactions.js";
-import { address, query, refine } from "../router.js";
-import { html, isWide, signal, view } from "../view.js";
+import { address, keep, kept, query, refine } from "../router.js";
+import { computed, effect, html, isWide, signal, view } from "../view.js";
 
 const STATUSES = ["", "pending", "claimed", "running", "completed", "failed", "cancelled", "ignored"];
 const SPANS = [["", "any time"], ["1", "last hour"], ["24", "last day"], ["168", "last 7 days"]];
@@ -25,18 +25,23 @@ export const filterOf = ({ status, job, room, owner, text, hours }) => ({
   text,
   since: hours ? new Date(Math.floor(Date.now() / 60000) * 60000 - hours * 3600000).toISOString() : undefined,
 });
-const isFiltered = () => Object.values(filterOf(query.value)).some(Boolean);
+const NAMES = ["status", "job", "room", "owner", "text", "hours"];
+const isFiltered = () => NAMES.some((name) => query.value[name]);
+// Which list it is. "The last hour" stays the same while the hour moves on.
+const wish = computed(() => JSON.stringify(NAMES.map((name) => query.value[name] ?? "")));
 
-// Typing in a field changes the address when the typing rests.
+// Typing in a field changes the address when the typing rests; what is typed stays as it is until the field is left.
 const Field = view((given, leaving) => {
   const typed = signal(null);
   let timer = null;
-  leaving(() => clearTimeout(timer));
+  // A field that goes is left too, and its page is not there any more.
+  leaving(() => {
+    clearTimeout(timer);
+    typed.value = null;
+  });
   const settle = (name) => {
     clearTimeout(timer);
-    if (typed.peek() === null) return;
-    refine({ [name]: typed.peek().trim() });
-    typed.value = null;
+    if (typed.peek() !== null) refine({ [name]: typed.peek().trim() });
   };
   return ({ name, label, kind = "text", hint, list, full }) => html`
     <label class="field ${full ? "full" : ""}">
@@ -47,16 +52,28 @@ const Field = view((given, leaving) => {
           clearTimeout(timer);
           timer = setTimeout(() => settle(name), 350);
         }}
-        onChange=${() => settle(name)} />
+        onChange=${() => settle(name)}
+        onBlur=${() => {
+          settle(name);
+          typed.value = null;
+        }} />
     </label>
   `;
 });
 
 // On a phone only the search is always there; the rest unfolds.
-const Fold = ({ children }) =>
-  isWide.value
-    ? children
-    : html`<details class="fold full" open=${["job", "room", "owner", "hours"].some((name) => query.peek()[name])}><summary>More filters</summary><div class="filters">${children}</div></details>`;
+const Fold = view(() => {
+  const isOpen = signal(["job", "room", "owner", "hours"].some((name) => query.peek()[name]));
+  return ({ children }) =>
+    isWide.value
+      ? children
+      : html`
+          <details class="fold full" open=${isOpen.value} onToggle=${(event) => (isOpen.value = event.target.open)}>
+            <summary>More filters</summary>
+            <div class="filters">${children}</div>
+          </details>
+        `;
+});
 
 const Filters = ({ jobs }) => html`
   <div class="stack">
@@ -156,12 +173,26 @@ function merged(shown, answer, isHeld) {
   return { ...answer, items: [...shown.items.map((task) => now.get(task.id) ?? task), ...follows] };
 }
 
+const isResting = (now) => ["paused", "hidden"].includes(now);
+
+async function untilAwake(aborted) {
+  let stop;
+  await new Promise((go) => {
+    aborted.addEventListener("abort", go, { once: true });
+    stop = effect(() => {
+      if (!isResting(state.value)) go();
+    });
+  });
+  stop();
+}
+
 // Everything that is shown is asked for anew, so that no row is lost between two pages. A search may look
 // through many tasks for a few: each step goes on where the last one ended.
-async function newest(filter, steps, aborted) {
+async function newest(filter, steps, between, aborted) {
   const items = [];
   let next = null;
   for (let looks = 0; looks === 0 || (next && looks < steps && items.length < PAGE * steps); looks += 1) {
+    if (looks > 0) await between();
     const answer = await get("tasks", { ...filter, before: next, limit: Math.min(MOST, PAGE * steps - items.length) }, aborted);
     items.push(...answer.items);
     next = answer.next;
@@ -171,25 +202,50 @@ async function newest(filter, steps, aborted) {
 
 export const Tasks = view((_, leaving) => {
   const chosen = signal(new Set());
-  const wanted = signal({ key: null, steps: 1 });
+  const wanted = signal({ wish: wish.peek(), steps: kept().steps ?? 1 });
   let shown = null;
-  let shownFor = null;
 
   const list = resource(leaving, async (aborted) => {
-    const filter = filterOf(query.value);
-    const key = JSON.stringify(filter);
-    const answer = await newest(filter, wanted.value.key === key ? wanted.value.steps : 1, aborted);
-    if (key !== shownFor) chosen.value = new Set();
-    shown = merged(key === shownFor ? shown : null, answer, chosen.peek().size > 0);
-    shownFor = key;
+    const now = wish.value;
+    const steps = wanted.value.wish === now ? wanted.value.steps : 1;
+    const known = shown?.wish === now ? shown : null;
+    // A look that brings nothing the user asked for just now is not gone on with while nobody looks.
+    const isIdle = known && steps <= known.steps && !isResting(state.peek());
+    const between = async () => isIdle && untilAwake(aborted);
+    const answer = await newest(filterOf(query.value), steps, between, aborted).catch((error) => {
+      error.wish = now;
+      throw error;
+    });
+    shown = { wish: now, ...merged(known, answer, chosen.peek().size > 0) };
     return shown;
   });
-  const counted = resource(leaving, (aborted) => get("tasks/count", filterOf(query.value), aborted));
+  const counted = resource(leaving, async (aborted) => {
+    const now = wish.value;
+    return { wish: now, ...(await get("tasks/count", filterOf(query.value), aborted)) };
+  });
   const jobs = resource(leaving, (aborted) => get("jobs", { limit: 200 }, aborted), () => false);
+  leaving(
+    effect(() => {
+      wish.value;
+      chosen.value = new Set();
+    }),
+  );
 
-  const items = () => list.data.value?.items ?? [];
-  const next = () => list.data.value?.next;
-  const isFetching = () => !list.problem.value && wanted.value.key === shownFor && wanted.value.steps > list.data.value.steps;
+  // What belongs to another filter is not shown for this one, unless the server is away and there is nothing else.
+  const isAway = () => list.problem.value?.status === 0;
+  const belongs = (to) => to && (isAway() || to.wish === wish.value);
+  const found = () => (belongs(list.data.value) ? list.data.value : undefined);
+  const problem = () => (belongs(list.problem.value) ? list.problem.value : null);
+  // There are no tasks of a job that is not there, and none of a status or room that cannot be.
+  const isNowhere = () => isFiltered() && [400, 404, 422].includes(problem()?.status);
+  const count = () => {
+    if (isNowhere()) return { total: 0 };
+    return counted.problem.value || counted.data.value?.wish !== wish.value ? null : counted.data.value;
+  };
+
+  const items = () => found()?.items ?? [];
+  const next = () => found()?.next;
+  const isFetching = () => !problem() && wanted.value.wish === wish.value && wanted.value.steps > found().steps;
   const toggle = (id) => {
     const now = new Set(chosen.peek());
     now.delete(id) || now.add(id);
@@ -199,9 +255,12 @@ export const Tasks = view((_, leaving) => {
     const ids = items().map((task) => task.id);
     chosen.value = ids.every((id) => chosen.peek().has(id)) ? new Set() : new Set(ids);
   };
-  const more = () => (wanted.value = { key: shownFor, steps: list.data.peek().steps + 1 });
+  const more = () => {
+    wanted.value = { wish: wish.peek(), steps: found().steps + 1 };
+    keep({ steps: wanted.peek().steps });
+  };
   const act = (verb, isAll) =>
-    bulk({ verb, ids: isAll ? null : [...chosen.peek()], filter: isAll ? filterOf(query.peek()) : null, counted: counted.data.peek() }, () => {
+    bulk({ verb, ids: isAll ? null : [...chosen.peek()], filter: isAll ? filterOf(query.peek()) : null, counted: count() }, () => {
       chosen.value = new Set();
       list.reload();
       counted.reload();
@@ -212,25 +271,30 @@ export const Tasks = view((_, leaving) => {
   });
 
   return () => html`
-    <${Head} title="Tasks" lead=${html`<span aria-live="polite">${total(counted.problem.value ? null : counted.data.value)} ${isFiltered() ? "match" : "in all"}</span>`}><//>
+    <${Head} title="Tasks" lead=${html`<span aria-live="polite">${total(count())} ${isFiltered() ? "match" : "in all"}</span>`}><//>
     <div class="stack">
       <${Filters} jobs=${jobs.data.value?.items} />
-      ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
-      <section class="panel" aria-label="List of tasks">
-        ${!list.data.value
-          ? html`<${Bones} rows=${9} />`
-          : items().length
-            ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isChosen=${(task) => chosen.value.has(task.id)} columns=${columns(chosen.value, toggle, toggleAll, items())} card=${card(chosen.value, toggle)} />`
-            : nothing(next())}
-        ${next() &&
-        html`
-          <div class="more">
-            ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
-            <button class="button" type="button" disabled=${isFetching()} onClick=${more}>${items().length ? "Show more" : "Search further back"}</button>
-          </div>
-        `}
-      </section>
-      ${chosen.value.size > 0 && Acting(chosen.value.size, counted.data.value, act, () => (chosen.value = new Set()))}
+      ${problem() && !isNowhere() && html`<${Trouble} problem=${problem()} retry=${list.reload} />`}
+      ${(found() || isNowhere() || !problem()) &&
+      html`
+        <section class="panel" aria-label="List of tasks">
+          ${isNowhere()
+            ? nothing()
+            : !found()
+              ? html`<${Bones} rows=${9} />`
+              : items().length
+                ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isChosen=${(task) => chosen.value.has(task.id)} columns=${columns(chosen.value, toggle, toggleAll, items())} card=${card(chosen.value, toggle)} />`
+                : nothing(next())}
+          ${!isNowhere() && next() &&
+          html`
+            <div class="more">
+              ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
+              <${MoreButton} isFetching=${isFetching()} more=${more}>${items().length ? "Show more" : "Search further back"}<//>
+            </div>
+          `}
+        </section>
+      `}
+      ${chosen.value.size > 0 && Acting(chosen.value.size, count(), act, () => (chosen.value = new Set()))}
     </div>
   `;
 });

@@ -17,7 +17,27 @@ export function bulk(request, done) {
   show(WORDS[request.verb].title, ({ close }) => html`<${Bulk} request=${request} done=${done} close=${close} />`);
 }
 
-const body = ({ verb, ids, filter }, more) => ({ verb, ...(ids ? { ids } : { filter }), ...more });
+// The API takes so many ids at once, and of what matches a filter a batch at a time.
+const MOST = 500;
+
+async function* batches({ verb, ids, filter }, options) {
+  if (ids) {
+    for (let from = 0; from < ids.length; from += MOST) {
+      const answer = await post("tasks/actions", { verb, ids: ids.slice(from, from + MOST), ...options });
+      yield { ...answer, isLast: from + MOST >= ids.length };
+    }
+    return;
+  }
+  let before = null;
+  do {
+    const answer = await post("tasks/actions", { verb, filter, before, ...options });
+    before = answer.next;
+    yield { ...answer, isLast: !before };
+  } while (before);
+}
+
+const sum = (so, answer) => ({ changed: so.changed + answer.changed, refused: so.refused + answer.refused });
+const NONE = { changed: 0, refused: 0 };
 
 const Bulk = view((given, leaving) => {
   const preview = signal(null);
@@ -26,39 +46,48 @@ const Bulk = view((given, leaving) => {
   const progress = signal(null);
   const { request, done, close } = given.peek();
   const words = WORDS[request.verb];
-  post("tasks/actions", body(request, { dry_run: true })).then(
-    (answer) => (preview.value = answer),
-    (error) => (problem.value = error),
-  );
+  const known = request.ids?.length ?? request.counted?.total;
+  const all = request.ids ? number(request.ids.length) : total(request.counted);
 
   let isStopped = false;
   leaving(() => (isStopped = true));
   const stop = () => (progress.peek() ? (isStopped = true) : close());
 
+  // Of those that match a filter, the first batch is a sample.
+  const look = async () => {
+    let so = NONE;
+    for await (const answer of batches(request, { dry_run: true })) {
+      so = sum(so, answer);
+      if (!request.ids || isStopped) break;
+    }
+    preview.value = so;
+  };
+  look().catch((error) => (problem.value = error));
+
   const run = async (event) => {
     event.preventDefault();
     problem.value = null;
-    const so = { changed: 0, refused: 0 };
-    progress.value = so;
-    let before = null;
+    isStopped = false;
+    let isWhole = true;
+    progress.value = NONE;
+    const did = () => `${words.did}${progress.peek().refused ? `, ${number(progress.peek().refused)} left alone` : ""}`;
     try {
-      do {
-        const answer = await post("tasks/actions", body(request, { dry_run: false, reason: reason.value.trim() || null, before }));
-        so.changed += answer.changed;
-        so.refused += answer.refused;
-        progress.value = { ...so };
-        before = answer.next;
-      } while (before && !isStopped);
-      say("good", `${plural(so.changed, "task")} ${words.did}${so.refused ? `, ${number(so.refused)} left alone` : ""}`);
+      for await (const answer of batches(request, { dry_run: false, reason: reason.value.trim() || null })) {
+        progress.value = sum(progress.peek(), answer);
+        isWhole = answer.isLast;
+        if (isStopped) break;
+      }
+      if (isWhole) say("good", `${plural(progress.peek().changed, "task")} ${did()}`);
+      else say("bad", `Stopped: ${number(progress.peek().changed)} of ${all} tasks ${did()}`);
       close();
     } catch (error) {
+      if (progress.peek().changed) say("bad", `Broken off: ${number(progress.peek().changed)} of ${all} tasks ${did()}`);
       problem.value = error;
       progress.value = null;
     }
     done();
   };
 
-  const all = request.ids ? request.ids.length : request.counted?.total;
   return () => html`
     <form class="stack" onSubmit=${run}>
       ${!preview.value && !problem.value && html`<${Bones} rows=${2} />`}
@@ -66,8 +95,8 @@ const Bulk = view((given, leaving) => {
       html`
         <p data-preview>
           ${request.ids
-            ? html`Of ${plural(all, "chosen task")}, <strong>${number(preview.value.changed)}</strong> ${words.would}`
-            : html`<strong>${total(request.counted)}</strong> tasks match. Of the first ${number(preview.value.changed + preview.value.refused)}, <strong>${number(preview.value.changed)}</strong> ${words.would}`}${preview.value.refused
+            ? html`Of ${plural(known, "chosen task")}, <strong>${number(preview.value.changed)}</strong> ${words.would}`
+            : html`<strong>${all}</strong> tasks match. Of the first ${number(preview.value.changed + preview.value.refused)}, <strong>${number(preview.value.changed)}</strong> ${words.would}`}${preview.value.refused
             ? html`; ${number(preview.value.refused)} would be left alone, because their status does not allow it.`
             : "."}
         </p>
@@ -78,8 +107,8 @@ const Bulk = view((given, leaving) => {
       `}
       ${progress.value &&
       html`
-        <${Meter} label="Tasks done" share=${all ? (progress.value.changed + progress.value.refused) / all : 0} />
-        <p class="muted small">${number(progress.value.changed + progress.value.refused)} of ${number(all)}</p>
+        <${Meter} label="Tasks done" share=${known ? (progress.value.changed + progress.value.refused) / known : 0} />
+        <p class="muted small">${number(progress.value.changed + progress.value.refused)} of ${all}</p>
       `}
       ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
       <div class="foot">

@@ -2,6 +2,7 @@
 import { get } from "../api.js";
 import { number } from "../format.js";
 import { resource } from "../live.js";
+import { keep, kept } from "../router.js";
 import { html, isRoomy, isWide, signal } from "../view.js";
 
 const PAGE = 100;
@@ -45,14 +46,24 @@ export function List({ label, columns: all, rows, idOf, card, isChosen = () => f
 
 // A list that grows by a page at a time, fetched anew as a whole: `data` has its items and their total.
 export function pages(leaving, path, values = () => ({}), size = PAGE) {
-  const shown = signal(1);
+  const shown = signal(kept().pages ?? 1);
   const list = resource(leaving, async (aborted) => {
     const wanted = Array.from({ length: shown.value }, (_, n) => get(path, { ...values(), limit: size, offset: n * size }, aborted));
     const answers = await Promise.all(wanted);
-    return { items: answers.flatMap((answer) => answer.items), total: answers[0].total };
+    return { items: answers.flatMap((answer) => answer.items), total: answers[0].total, pages: answers.length };
   });
-  return { ...list, more: () => (shown.value = shown.peek() + 1) };
+  const isFetching = () => !list.problem.value && shown.value > list.data.value.pages;
+  const more = () => {
+    shown.value = list.data.peek().pages + 1;
+    keep({ pages: shown.peek() });
+  };
+  return { ...list, more, isFetching };
 }
+
+// A button that is disabled loses the focus, so this one only says that it is busy.
+export const MoreButton = ({ isFetching, more, children }) => html`
+  <button class="button" type="button" aria-disabled=${isFetching} onClick=${() => isFetching || more()}>${children}</button>
+`;
 
 export const More = ({ of }) => {
   const { items, total } = of.data.value;
@@ -61,7 +72,7 @@ export const More = ({ of }) => {
     html`
       <div class="more">
         <span>${number(items.length)} of ${number(total)} are shown.</span>
-        <button class="button" type="button" disabled=${of.isLoading.value} onClick=${of.more}>Show more</button>
+        <${MoreButton} isFetching=${of.isFetching()} more=${of.more}>Show more<//>
       </div>
     `
   );
