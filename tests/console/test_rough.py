@@ -156,10 +156,15 @@ def test_a_lost_session_is_made_anew_where_one_was(console: Console, open_page: 
 
 async def leaking(queue: Queue) -> dict[str, str]:
     """Tasks that carry an address with credentials wherever a text can be."""
-    await queue.register_job(*JOB.split(":"), events="full", max_attempts=5)
-    worker = await queue.register_worker("mailer", jobs=[JOB])
+    schema = {"properties": {"target": {"type": "string", "default": ADDRESS, "examples": [ADDRESS]}}}
+    await queue.register_job(*JOB.split(":"), schema=schema, events="full", max_attempts=5)
+    worker = await queue.register_worker(f"mailer {ADDRESS}", jobs=[JOB], actor=ADDRESS)
     body = {"target": ADDRESS, "nested": [{"url": ADDRESS}], "password": "hunter2"}
-    made = {name: await queue.submit_task(JOB, body) for name in ("ended", "failed", "running", "put aside")}
+    said = {"owner": ADDRESS, "project": ADDRESS, "submitter": ADDRESS, "tags": [ADDRESS]}
+    made = {
+        name: await queue.submit_task(JOB, body, idempotency_key=f"{name} {ADDRESS}", **said)
+        for name in ("ended", "failed", "running", "put aside")
+    }
     leases = await queue.claim_tasks(worker.id, quantity=3, start=True)
     await queue.complete_task(leases[0], {"at": ADDRESS})
     await queue.fail_task(leases[1], f"refused by {ADDRESS}", kind="auth", retryable=False)
@@ -198,6 +203,10 @@ def test_credentials_query_and_fragment_of_an_address_are_shown_nowhere(console:
         page.locator("main h1").wait_for()
         expect(page.locator("[aria-busy]")).to_have_count(0)
         shown.append(page.content())
+    page.goto(console.at("/jobs"))
+    page.get_by_role("button", name="Details of Welcome").click()
+    expect(page.get_by_role("dialog")).to_contain_text("files.example.org")
+    shown.append(page.content())
     events = page.evaluate("window.heard.join()")
     assert "files.example.org/drop" in "".join(shown), "the address itself is shown"
     assert len([url for url in answers if url.endswith("/events")]) == len(tasks)
