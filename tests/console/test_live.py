@@ -138,12 +138,12 @@ def test_a_hidden_page_does_not_look_for_a_server_that_is_away(console: Console,
     page.route("**/v1/joblib/**", lambda route: route.abort())
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
-    _pretend(page, "hidden")
+    pretend(page, "hidden")
     asked = requests_of(page)
     page.wait_for_timeout(5500)
     assert asked == []
     page.unroute("**/v1/joblib/**")
-    _pretend(page, "visible")
+    pretend(page, "visible")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
@@ -157,7 +157,7 @@ def test_nothing_is_asked_while_paused_or_hidden(console: Console, open_page: Op
         page.locator(".pulse").click()
         expect(page.locator(".pulse")).to_contain_text("Paused")
     else:
-        _pretend(page, "hidden")
+        pretend(page, "hidden")
         expect(page.locator(".pulse")).to_contain_text("Resting")
     page.wait_for_timeout(300)
     asked = requests_of(page)
@@ -168,12 +168,12 @@ def test_nothing_is_asked_while_paused_or_hidden(console: Console, open_page: Op
     if how == "paused":
         page.locator(".pulse").click()
     else:
-        _pretend(page, "visible")
+        pretend(page, "visible")
     expect(page.get_by_role("row")).to_have_count(3)
     assert any("/events" in url for url in asked)
 
 
-def _pretend(page: Any, state: str) -> None:
+def pretend(page: Any, state: str) -> None:
     """Headless pages are never hidden; the page asks the document, so the document is asked to say so."""
     page.evaluate(
         """state => {
