@@ -213,3 +213,43 @@ def test_credentials_query_and_fragment_of_an_address_are_shown_nowhere(console:
     assert tasks["failed"] in events
     for text in (*shown, *answers.values(), events):
         assert [secret for secret in SECRETS if secret in text] == []
+
+
+def test_a_finding_keeps_the_focus_while_its_message_counts(console: Console, open_page: Open):
+    page = open_page(console, "/jobs")
+    asked: list[int] = []
+
+    def tell(route: Any) -> None:
+        asked.append(1)
+        items = [
+            {
+                "severity": "error",
+                "subject": "sweep",
+                "message": f"{about} for {len(asked)} min",
+                "advice": "create table pgjobs.events_default partition of pgjobs.events default",
+            }
+            for about in ("Leases lapsed", "Workers silent")
+        ]
+        route.fulfill(json={"items": items})
+
+    page.route("**/v1/joblib/findings", tell)
+    page.goto(console.at("/"))
+    expect(page.locator(".findings .sql")).to_have_count(2)
+    button = page.locator(".findings li", has_text="Workers silent").get_by_role("button", name="Copy SQL")
+    button.focus()
+    before = len(asked)
+    with_queue(console, fail_some)
+    expect(page.get_by_text(f"Workers silent for {before + 1} min")).to_be_visible()
+    expect(button).to_be_focused()
+
+
+def test_progress_that_is_no_number_draws_no_bar(console: Console, open_page: Open):
+    page = open_page(console, "/")
+    shares = "async (of) => (await import(new URL('parts/small.js', document.baseURI))).share(of)"
+    for progress, share in (
+        ({"share": "half"}, None),
+        ({"fraction": "x", "share": 0.5}, 0.5),
+        ({"done": 1, "total": 4}, 0.25),
+        ("half", None),
+    ):
+        assert page.evaluate(shares, progress) == share
