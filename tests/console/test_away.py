@@ -61,7 +61,11 @@ def test_deleting_a_job_says_that_the_server_is_away_and_can_be_tried_again(
     expect(dialog.get_by_role("alert")).to_contain_text(AWAY)
     page.unroute_all()
     held: list[Any] = []
-    page.route("**/archive", lambda route: held.append(route))
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/archive", hold)
     dialog.get_by_role("button", name="Archive", exact=True).click()
     expect(dialog.get_by_role("button", name="Archive", exact=True)).to_be_disabled()
     expect(dialog.get_by_role("alert")).to_have_count(0)
