@@ -284,8 +284,8 @@ OPERATED = {
 def test_a_reader_sees_everything_and_is_offered_nothing(looked_at: Console, open_page: Open, size: str):
     reader = open_page(looked_at, user="ada", is_superuser=False, size=size)
     operator = open_page(looked_at, size=size)
-    changes: list[str] = []
-    reader.on("request", lambda asked: asked.method == "GET" or changes.append(asked.url))
+    methods: set[str] = set()
+    reader.on("request", lambda asked: methods.add(asked.method))
     for name, (place, text) in PAGES.items():
         if name == "sign-in":
             continue
@@ -301,7 +301,7 @@ def test_a_reader_sees_everything_and_is_offered_nothing(looked_at: Console, ope
         reader.keyboard.press("j")
         reader.keyboard.press("r")
         expect(reader.get_by_role("dialog")).to_have_count(0)
-    assert changes == []
+    assert methods == {"GET"}
 
 
 ASK_ALL = """

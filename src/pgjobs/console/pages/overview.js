@@ -111,8 +111,8 @@ export const Overview = view((_, leaving) => {
     <//>
     <div class="stack">
       ${now.problem.value && html`<${Trouble} problem=${now.problem.value} retry=${now.reload} />`}
-      ${flow.problem.value && html`<${Trouble} problem=${flow.problem.value} retry=${flow.reload} />`}
       ${stats(now.data.value)}
+      ${flow.problem.value && html`<${Trouble} problem=${flow.problem.value} retry=${flow.reload} />`}
       ${flow.data.value
         ? html`<${Flow} items=${flow.data.value.items.slice(0, -1)} step=${flow.data.value.step_seconds} />`
         : !flow.problem.value && html`<div class="halves"><${Panel} flush><${Bones} /><//><${Panel} flush><${Bones} /><//></div>`}
