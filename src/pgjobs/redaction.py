@@ -70,6 +70,8 @@ _RULES = [
 _CUT_WORD = re.compile(rf"(^|[{_SPACE}])([^{_SPACE}]{{0,99}}|[^{_SPACE}]*[:@/?#=][^{_SPACE}]*)\Z")
 _GAPS = re.compile("[\u0001-\u0020\u007f-\u00a0\u2028\u2029]+")
 _SECRET_NAME = re.compile(rf"({_SECRETS}|authorization)s?\Z", re.ASCII | re.IGNORECASE)
+_VALUES = frozenset({"default", "example", "examples", "const", "enum"})
+"""Where a JSON schema names values."""
 
 
 def redact(message: str) -> str:
@@ -101,6 +103,24 @@ def redact_document(document: Any) -> Any:
             for name, value in document.items()
         }
     return document
+
+
+def redact_schema(schema: Any, *, is_secret: bool = False) -> Any:
+    """A JSON schema: a member named like a secret is described, without values it could have."""
+    if isinstance(schema, list):
+        return [redact_schema(item, is_secret=is_secret) for item in schema]
+    if not isinstance(schema, dict):
+        return redact_document(schema)
+    shown = {}
+    for name, value in schema.items():
+        is_named = _SECRET_NAME.search(name) is not None
+        if (is_secret and name in _VALUES) or (is_named and not isinstance(value, dict | list)):
+            shown[name] = HIDDEN
+        elif name in _VALUES:
+            shown[name] = redact_document(value)
+        else:
+            shown[name] = redact_schema(value, is_secret=is_secret or is_named)
+    return shown
 
 
 class RedactingFormatter(logging.Formatter):

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,22 @@ WATCH = """
 """
 
 Open = Callable[..., Any]
+
+
+class SkippedWithoutBrowsers(pytest.Module):
+    """A module of tests that cannot be imported where playwright is missing."""
+
+    def collect(self) -> Any:
+        try:
+            return super().collect()
+        except self.CollectError:
+            if find_spec("playwright") is not None:
+                raise
+        pytest.skip("playwright is not installed", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    return SkippedWithoutBrowsers.from_parent(parent, path=module_path)
 
 
 # Playwright keeps an event loop running in this thread: not for longer than a module, whose tests have none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -150,6 +151,64 @@ def test_a_node_and_a_job_are_filters_in_the_address(looked_at: Console, open_pa
     expect(page.locator("[data-row]")).to_have_count(len(STATUSES))
 
 
+def test_on_a_phone_the_details_lead_to_the_rest_of_a_node(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, f"{PLACE}?status=abandoned", size="phone")
+    page.locator("[data-open]").click()
+    page.get_by_role("dialog").get_by_role("link", name="hub").click()
+    expect(page.get_by_role("button", name="Only node hub")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "node_id=hub" in page.url
+
+
+@SIZES
+def test_details_say_who_put_it_aside_when_and_why(looked_at: Console, open_page: Open, size: str):
+    page = open_page(looked_at, f"{PLACE}?status=ignored", size=size)
+    page.locator("[data-open]").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("dd", has_text="auditors")).to_have_text(
+        re.compile(r"^by ops, \d+ min ago: kept for the auditors$")
+    )
+    expect(dialog.locator(".steps li").first).to_contain_text("ignored by ops")
+
+
+def test_a_type_of_target_that_the_address_names_is_among_the_choices(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open
+):
+    console, _ = runs
+    page = open_page(console, f"{PLACE}?target_type=tape")
+    expect(page.get_by_label("Target")).to_have_value("tape")
+    expect(page.get_by_role("alert")).to_contain_text("target_type must be one of")
+    page.get_by_label("Target").select_option("webdav")
+    expect(page.locator("[data-row]")).to_have_count(2)
+
+
+async def twenty_more(queue: Queue) -> None:
+    for _ in range(20):
+        await incomplete_run(queue)
+
+
+@SIZES
+def test_there_is_a_way_through_the_pages_and_back_from_one_that_is_gone(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open, size: str
+):
+    console, _ = runs
+    with_queue(console, twenty_more)
+    page = open_page(console, PLACE, size=size)
+    rows = page.locator("[data-row]")
+    expect(rows).to_have_count(20)
+    expect(page.get_by_role("button", name="Earlier")).to_be_disabled()
+    page.get_by_role("button", name="Later").click()
+    expect(rows).to_have_count(2)
+    expect(page.get_by_text("Page 2 of 2")).to_be_visible()
+    expect(page.get_by_role("button", name="Later")).to_be_disabled()
+    page.get_by_role("button", name="Earlier").click()
+    expect(rows).to_have_count(20)
+    for gone in (7, 99_999_999):
+        page.goto(console.at(f"{PLACE}?page={gone}"))
+        page.wait_for_url("**?page=2")
+        expect(rows).to_have_count(2)
+
+
 def test_the_abandoned_one_tells_all_that_happened(looked_at: Console, open_page: Open):
     page = open_page(looked_at, f"{PLACE}?status=abandoned", size="phone")
     page.locator("[data-open]").click()
@@ -255,3 +314,17 @@ def test_a_job_is_deleted_for_good_with_its_clean_up(runs: tuple[Console, dict[s
     dialog.get_by_role("button", name="Delete permanently", exact=True).click()
     expect(page.get_by_role("link", name="Nightly")).to_have_count(0)
     assert with_queue(console, lambda queue: queue.list_cleanups()) == []
+
+
+def test_a_job_in_the_archive_is_deleted_or_left_there(
+    runs: tuple[Console, dict[str, UUID]], open_page: Open
+):
+    console, _ = runs
+    with_queue(console, lambda queue: queue.archive_job(BACKUP))
+    page = open_page(console, "/jobs?archived=1")
+    page.get_by_role("button", name="Delete Nightly").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Delete permanently")).to_be_checked()
+    expect(dialog.get_by_label("Archive")).to_have_count(0)
+    dialog.get_by_role("button", name="Delete permanently", exact=True).click()
+    expect(page.get_by_role("link", name="Nightly")).to_have_count(0)

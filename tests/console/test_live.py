@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from pgjobs.rest import router, sign_in_link
 from tests.console.conftest import Console, Open, quiet
 from tests.console.staging import Stage
 from tests.console.test_actions import JOB, fail_some, status_of, with_queue
+from tests.console.test_looks import PAGES, serious, settled
 from tests.surfaces.rest_server import serving, token_of
 
 
@@ -138,12 +140,12 @@ def test_a_hidden_page_does_not_look_for_a_server_that_is_away(console: Console,
     page.route("**/v1/joblib/**", lambda route: route.abort())
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
-    _pretend(page, "hidden")
+    pretend(page, "hidden")
     asked = requests_of(page)
     page.wait_for_timeout(5500)
     assert asked == []
     page.unroute("**/v1/joblib/**")
-    _pretend(page, "visible")
+    pretend(page, "visible")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 
 
@@ -157,7 +159,7 @@ def test_nothing_is_asked_while_paused_or_hidden(console: Console, open_page: Op
         page.locator(".pulse").click()
         expect(page.locator(".pulse")).to_contain_text("Paused")
     else:
-        _pretend(page, "hidden")
+        pretend(page, "hidden")
         expect(page.locator(".pulse")).to_contain_text("Resting")
     page.wait_for_timeout(300)
     asked = requests_of(page)
@@ -168,12 +170,12 @@ def test_nothing_is_asked_while_paused_or_hidden(console: Console, open_page: Op
     if how == "paused":
         page.locator(".pulse").click()
     else:
-        _pretend(page, "visible")
+        pretend(page, "visible")
     expect(page.get_by_role("row")).to_have_count(3)
     assert any("/events" in url for url in asked)
 
 
-def _pretend(page: Any, state: str) -> None:
+def pretend(page: Any, state: str) -> None:
     """Headless pages are never hidden; the page asks the document, so the document is asked to say so."""
     page.evaluate(
         """state => {
@@ -243,8 +245,16 @@ def test_a_one_time_link_signs_in_once(console: Console, open_page: Open):
     page.goto(link)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     assert "sign_in" not in page.url
+    page.goto(link)
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.context.clear_cookies()
-    assert page.goto(link).status == 401
+    page.goto(link)
+    expect(page.get_by_text("The link was used already")).to_be_visible()
+    assert serious(page) == []
+    page.get_by_label("Token").fill(token_of("ada"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    assert page.url.endswith("/ui/#/")
 
 
 def test_a_session_that_ends_asks_to_sign_in_again(console: Console, open_page: Open):
@@ -255,50 +265,76 @@ def test_a_session_that_ends_asks_to_sign_in_again(console: Console, open_page: 
     expect(page.get_by_label("Token")).to_be_visible()
 
 
-PLACES = ["/tasks?status=failed", "/jobs", "/workers", "/providers", "/maintenance/cleanup"]
+VERBS = re.compile(
+    r"^(Retry|Busy|Ignore|Unignore|Cancel|Ask to stop|Pause|Resume|Run now|Archive|Unarchive|Delete|Retire|Invalidate)\b"
+)
+OPERATED = {
+    "waiting-task",
+    "running-task",
+    "failed-task",
+    "jobs",
+    "workers",
+    "providers",
+    "schedules",
+    "cleanup",
+}
 
 
-def test_a_reader_sees_everything_and_can_do_nothing(console: Console, open_page: Open):
-    task = with_queue(console, fail_some)[0]
-    page = open_page(console, f"/tasks/{task}", user="ada", is_superuser=False)
-    expect(page.get_by_text("no such mailbox").first).to_be_visible()
-    offered = page.locator("main").get_by_role("button")
-    for name in offered.all_inner_texts():
-        assert not any(verb in name for verb in ("Retry", "Ignore", "Cancel")), name
-    for place in PLACES:
-        page.goto(console.at(place))
-        expect(page.locator("main h1")).to_be_visible()
-        expect(page.locator("main").get_by_role("checkbox", name="Choose")).to_have_count(0)
-        for verb in ("Retry", "Pause", "Delete", "Retire", "Invalidate", "Ignore"):
-            expect(page.locator("main .panel").get_by_role("button", name=verb)).to_have_count(0)
-    page.goto(console.at("/tasks?status=failed"))
-    page.locator("[data-open]").first.wait_for()
-    page.keyboard.press("j")
-    page.keyboard.press("r")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    # Whoever asks all the same is refused by the server.
-    refused = page.evaluate(
-        """async task => {
-          const session = await (await fetch("../v1/joblib/session")).json();
-          const headers = {"X-CSRF-Token": session.csrf_token, "Content-Type": "application/json"};
-          const ask = (path, method = "POST") => fetch(`../v1/joblib/${path}`, {method, headers, body: "{}"});
-          const read = async (path) => (await (await fetch(`../v1/joblib/${path}`)).json()).items[0].id;
-          const job = await read("jobs"), worker = await read("workers/status");
-          const steps = [
-            [`tasks/${task}/retry`], [`tasks/${task}/ignore`], [`tasks/${task}/unignore`], [`tasks/${task}/cancel`],
-            ["tasks/actions"], [`jobs/${job}/pause`], [`jobs/${job}/resume`], [`workers/${worker}`, "DELETE"],
-            [`providers/${job}/invalidate`],
-            [`../../api/jobs/${job}/archive`], [`../../api/jobs/${job}/unarchive`], [`../../api/jobs/${job}`, "DELETE"],
-            ...["retry-now", "ignore", "unignore"].map((verb) => [`../../api/maintenance/incomplete-cleanup/${task}/${verb}`]),
-          ];
-          const answers = [];
-          for (const [path, method] of steps) answers.push([path, (await ask(path, method)).status]);
-          return answers.filter(([, status]) => status !== 403);
-        }""",
-        task,
-    )
-    assert refused == []
-    assert status_of(console, task) == "failed"
+@pytest.mark.parametrize("size", ["phone", "desk"])
+def test_a_reader_sees_everything_and_is_offered_nothing(looked_at: Console, open_page: Open, size: str):
+    reader = open_page(looked_at, user="ada", is_superuser=False, size=size)
+    operator = open_page(looked_at, size=size)
+    methods: set[str] = set()
+    reader.on("request", lambda asked: methods.add(asked.method))
+    for name, (place, text) in PAGES.items():
+        if name == "sign-in":
+            continue
+        for page in (reader, operator):
+            page.goto(looked_at.at(place.format(**looked_at.stage.ids)))
+            settled(page, text)
+        rows = operator.locator("main [data-row]").count()
+        expect(reader.locator("main [data-row]")).to_have_count(rows)
+        offered = operator.locator("main").get_by_role("button", name=VERBS).count()
+        assert (offered > 0) is (name in OPERATED), name
+        expect(reader.locator("main").get_by_role("button", name=VERBS)).to_have_count(0)
+        expect(reader.locator("main").get_by_role("checkbox", name="Choose")).to_have_count(0)
+        reader.keyboard.press("j")
+        reader.keyboard.press("r")
+        expect(reader.get_by_role("dialog")).to_have_count(0)
+    assert methods == {"GET"}
+
+
+ASK_ALL = """
+async task => {
+  const session = await (await fetch("../v1/joblib/session")).json();
+  const headers = {"X-CSRF-Token": session.csrf_token, "Content-Type": "application/json"};
+  const ask = (path, method = "POST") => fetch(`../v1/joblib/${path}`, {method, headers, body: "{}"});
+  const read = async (path) => (await (await fetch(`../v1/joblib/${path}`)).json()).items[0];
+  const { id: job } = await read("jobs"), { id: worker } = await read("workers/status");
+  const { id: provider } = await read("providers/status"), { id: schedule } = await read("schedules");
+  const { run_id: run } = await read("../../api/maintenance/incomplete-cleanup?status=blocked");
+  const steps = [
+    ...["retry", "ignore", "unignore", "cancel"].map((verb) => [`tasks/${task}/${verb}`]),
+    ["tasks/actions"], ...["pause", "resume", "limit"].map((verb) => [`jobs/${job}/${verb}`]),
+    [`workers/${worker}`, "DELETE"], [`providers/${provider}/invalidate`],
+    ["schedules", "PUT"], [`schedules/${schedule}`, "DELETE"],
+    ...["run", "pause", "resume"].map((verb) => [`schedules/${schedule}/${verb}`]),
+    [`../../api/jobs/${job}/archive`], [`../../api/jobs/${job}/unarchive`], [`../../api/jobs/${job}`, "DELETE"],
+    ...["retry-now", "ignore", "unignore"].map((verb) => [`../../api/maintenance/incomplete-cleanup/${run}/${verb}`]),
+  ];
+  const answers = [];
+  for (const [path, method] of steps) answers.push([path, (await ask(path, method)).status]);
+  return answers;
+}
+"""
+
+
+def test_a_reader_who_asks_all_the_same_is_refused_by_the_server(looked_at: Console, open_page: Open):
+    task = looked_at.stage.ids["failed"]
+    page = open_page(looked_at, user="ada", is_superuser=False)
+    answers = page.evaluate(ASK_ALL, task)
+    assert [path for path, status in answers if status != 403] == []
+    assert status_of(looked_at, task) == "failed"
 
 
 def test_a_change_without_the_csrf_token_is_refused(console: Console, open_page: Open):

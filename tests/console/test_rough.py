@@ -156,10 +156,15 @@ def test_a_lost_session_is_made_anew_where_one_was(console: Console, open_page: 
 
 async def leaking(queue: Queue) -> dict[str, str]:
     """Tasks that carry an address with credentials wherever a text can be."""
-    await queue.register_job(*JOB.split(":"), events="full", max_attempts=5)
-    worker = await queue.register_worker("mailer", jobs=[JOB])
+    schema = {"properties": {"target": {"type": "string", "default": ADDRESS, "examples": [ADDRESS]}}}
+    await queue.register_job(*JOB.split(":"), schema=schema, events="full", max_attempts=5)
+    worker = await queue.register_worker(f"mailer {ADDRESS}", jobs=[JOB], actor=ADDRESS)
     body = {"target": ADDRESS, "nested": [{"url": ADDRESS}], "password": "hunter2"}
-    made = {name: await queue.submit_task(JOB, body) for name in ("ended", "failed", "running", "put aside")}
+    said = {"owner": ADDRESS, "project": ADDRESS, "submitter": ADDRESS, "tags": [ADDRESS]}
+    made = {
+        name: await queue.submit_task(JOB, body, idempotency_key=f"{name} {ADDRESS}", **said)
+        for name in ("ended", "failed", "running", "put aside")
+    }
     leases = await queue.claim_tasks(worker.id, quantity=3, start=True)
     await queue.complete_task(leases[0], {"at": ADDRESS})
     await queue.fail_task(leases[1], f"refused by {ADDRESS}", kind="auth", retryable=False)
@@ -198,9 +203,53 @@ def test_credentials_query_and_fragment_of_an_address_are_shown_nowhere(console:
         page.locator("main h1").wait_for()
         expect(page.locator("[aria-busy]")).to_have_count(0)
         shown.append(page.content())
+    page.goto(console.at("/jobs"))
+    page.get_by_role("button", name="Details of Welcome").click()
+    expect(page.get_by_role("dialog")).to_contain_text("files.example.org")
+    shown.append(page.content())
     events = page.evaluate("window.heard.join()")
     assert "files.example.org/drop" in "".join(shown), "the address itself is shown"
     assert len([url for url in answers if url.endswith("/events")]) == len(tasks)
     assert tasks["failed"] in events
     for text in (*shown, *answers.values(), events):
         assert [secret for secret in SECRETS if secret in text] == []
+
+
+def test_a_finding_keeps_the_focus_while_its_message_counts(console: Console, open_page: Open):
+    page = open_page(console, "/jobs")
+    asked: list[int] = []
+
+    def tell(route: Any) -> None:
+        asked.append(1)
+        items = [
+            {
+                "severity": "error",
+                "subject": "sweep",
+                "message": f"{about} for {len(asked)} min",
+                "advice": "create table pgjobs.events_default partition of pgjobs.events default",
+            }
+            for about in ("Leases lapsed", "Workers silent")
+        ]
+        route.fulfill(json={"items": items})
+
+    page.route("**/v1/joblib/findings", tell)
+    page.goto(console.at("/"))
+    expect(page.locator(".findings .sql")).to_have_count(2)
+    button = page.locator(".findings li", has_text="Workers silent").get_by_role("button", name="Copy SQL")
+    button.focus()
+    before = len(asked)
+    with_queue(console, fail_some)
+    expect(page.get_by_text(f"Workers silent for {before + 1} min")).to_be_visible()
+    expect(button).to_be_focused()
+
+
+def test_progress_that_is_no_number_draws_no_bar(console: Console, open_page: Open):
+    page = open_page(console, "/")
+    shares = "async (of) => (await import(new URL('parts/small.js', document.baseURI))).share(of)"
+    for progress, share in (
+        ({"share": "half"}, None),
+        ({"fraction": "x", "share": 0.5}, 0.5),
+        ({"done": 1, "total": 4}, 0.25),
+        ("half", None),
+    ):
+        assert page.evaluate(shares, progress) == share

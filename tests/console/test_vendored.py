@@ -8,8 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
 
 import pgjobs
+from pgjobs.rest import console
 
 CONSOLE = Path(pgjobs.__file__).parent / "console"
 IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"'=]*\bfrom)?\s*["']([^"'\n]+)["'];?$""", re.MULTILINE)
@@ -29,6 +32,32 @@ def test_vendored_files_are_those_of_the_manifest(place: str):
     )
     there = {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
     assert there == known
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_packed"),
+    [
+        ("gzip, deflate, br", True),
+        ("br;q=1, gzip;q=0.5", True),
+        ("identity", False),
+        ("gzip;q=0", False),
+        ("", False),
+    ],
+)
+def test_files_are_sent_packed_to_whoever_can_unpack_them(accepted: str, is_packed: bool):
+    app = FastAPI()
+    app.include_router(console)
+    content = (CONSOLE / "vendor" / "uplot.js").read_bytes()
+    client = TestClient(app, headers={"Accept-Encoding": accepted})
+    answer = client.get("/ui/vendor/uplot.js")
+    assert answer.content == content
+    assert (answer.headers.get("content-encoding") == "gzip") is is_packed
+    assert (int(answer.headers["content-length"]) < len(content) / 2) is is_packed
+    assert answer.headers["vary"] == "Accept-Encoding"
+    again = {"If-None-Match": answer.headers["etag"]}
+    assert client.get("/ui/vendor/uplot.js", headers=again).status_code == 304
+    other = {"Accept-Encoding": "identity" if is_packed else "gzip"}
+    assert client.get("/ui/vendor/uplot.js", headers={**again, **other}).status_code == 200
 
 
 def test_modules_are_imported_by_relative_address_only():

@@ -241,6 +241,36 @@ async def test_a_link_signs_in_once(base: str, queue: Queue, caplog: pytest.LogC
     assert not any("sign_in" in line for line in ours)
 
 
+async def test_a_browser_with_a_link_that_does_not_count_any_more_goes_on_where_it_can(
+    base: str, queue: Queue
+):
+    seen = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    link = await sign_in_link(queue, "ada", base=f"{base}/ui")
+    with Api(base, None) as browser, Api(base, None) as late:
+        assert browser.get(link, headers=seen).headers["location"] == "./"
+        again = browser.get(link, headers=seen)
+        assert (again.status_code, again.headers["location"]) == (303, "./"), "it is signed in already"
+        assert "set-cookie" not in again.headers
+        for answer in (
+            late.get(link, headers=seen),
+            late.get("/ui/login?sign_in=made-up", headers=seen),
+            late.get(link, headers={**seen, "Cookie": f"{COOKIE}=pgc_{'0' * 40}"}),
+        ):
+            assert (answer.status_code, answer.headers["location"]) == (303, "./#/?link=old")
+            assert answer.headers["cache-control"] == "no-store"
+        assert COOKIE not in late.cookies
+
+
+def test_credentials_for_a_proxy_are_not_taken_for_ours(browser: Api):
+    proxied = {"Authorization": "Basic YWRhOmh1bnRlcjI="}
+    assert browser.get("/v1/me", headers=proxied).json()["id"] == "ada"
+    assert problem_of(browser.post("workers", headers=proxied)) == "forbidden"
+    assert browser.post("workers", headers={**proxied, **csrf(browser)}).status_code == 201
+    borne = {"Authorization": f"bearer {token_of('bob')}"}
+    assert browser.get("/v1/me", headers=borne).json()["id"] == "bob"
+    assert problem_of(browser.get("/v1/me", headers={"Authorization": "Bearer wrong"})) == "unauthorized"
+
+
 async def test_a_link_can_be_redeemed_by_a_page(nobody: Api, queue: Queue):
     made = await queue.create_sign_in("ada")
     assert nobody.post("session", json={"sign_in": made.sign_in}).json()["id"] == "ada"

@@ -195,6 +195,37 @@ async def test_a_schedule_is_told_without_the_secrets_of_its_payload_and_reasons
     assert_silent({**told, "logs": lines()})
 
 
+async def test_names_keys_tags_and_schemas_are_told_without_secrets(serve: Serve, queue: Queue, lines: Any):
+    job = "lab:backups:x"
+    schema = {
+        "properties": {"target": {"default": LEAK}, "password": {"type": "string", "examples": ["hunter2"]}},
+        "examples": [{"target": LEAK, "api_key": "secret-token"}],
+    }
+    await queue.register_job(*job.split(":"), schema=schema, events="full")
+    worker = await queue.register_worker(LEAK[:150], jobs=[job], actor=LEAK[:150])
+    said: dict[str, Any] = dict.fromkeys(("owner", "project", "submitter", "idempotency_key"), LEAK[:150])
+    made = await queue.submit_task(job, {}, tags=[LEAK[:150]], **said)
+    await queue.register_schedule("x", job, cron="@daily", owner=LEAK[:150], tags=[LEAK[:150]])
+    start = await queue.watch_events()
+    leases = await queue.claim_tasks(worker.id, start=True)
+    await queue.report_progress(leases, [{"at": LEAK, "token": "secret-token"}])
+    await queue.ignore_task((await queue.submit_task(job, {})).task_id, actor=LEAK[:150])
+    task = (await queue.get_task(made.task_id)).uuid
+    places = ("tasks", f"tasks/{task}/details", f"tasks/{task}/events", "jobs", "workers/status", "schedules")
+    with Api(serve(), token_of("root", is_superuser=True)) as root:
+        told = {place: root.get(place).text for place in places}
+        with root.stream("GET", "events", headers={"Last-Event-ID": start}) as stream:
+            heard = ""
+            for line in stream.iter_lines():
+                heard += line
+                if "ignored" in line:
+                    break
+    assert "dav.example" in heard
+    assert "dav.example" in told["tasks"]
+    assert '"password":{"type":"string","examples":"…"}' in told["jobs"], "what a job takes is still told"
+    assert_silent({**told, "stream": heard, "logs": lines()})
+
+
 async def test_the_log_of_a_cleaner_process_tells_no_secret(queue: Queue, queue_url: str, tmp_path: Path):
     with answering(503, Location="https://user:secret@elsewhere/") as (address, requests):
         target = {"type": "webdav", "base_url": address, "secret_name": "dav"}

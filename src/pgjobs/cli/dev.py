@@ -172,8 +172,13 @@ async def _serving(url: str, port: int | None) -> AsyncIterator[str]:
             await serving
             raise OSError("The HTTP API did not start; is the port free?")
         await asyncio.sleep(0.01)
+    number = server.servers[0].sockets[0].getsockname()[1]
+    settings = app.state.pgjobs_settings
+    if "session_cookie" not in settings.model_fields_set:
+        # Browsers do not tell cookies apart by port: two of these would sign each other out.
+        settings.session_cookie += f"_{number}"
     try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        yield f"http://127.0.0.1:{number}"
     finally:
         await release_waiters(app)
         server.should_exit = True

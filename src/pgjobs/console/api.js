@@ -31,11 +31,11 @@ function place(path, values = {}) {
   return url;
 }
 
-async function ask(method, path, { values, body, signal: aborted } = {}) {
+async function send(method, path, { values, body, signal: aborted } = {}) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && session.peek()?.csrf_token) headers["X-CSRF-Token"] = session.peek().csrf_token;
-  let answer;
+  let answer, text;
   try {
     answer = await fetch(place(path, values), {
       method,
@@ -44,6 +44,7 @@ async function ask(method, path, { values, body, signal: aborted } = {}) {
       signal: aborted,
       credentials: "same-origin",
     });
+    text = await answer.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
     isAway.value = true;
@@ -52,11 +53,38 @@ async function ask(method, path, { values, body, signal: aborted } = {}) {
   isAway.value = false;
   const told = Date.parse(answer.headers.get("Date") ?? "");
   if (!Number.isNaN(told) && Math.abs(told - Date.now()) > 2000) skew = told - Date.now();
-  const text = await answer.text();
-  const content = text && answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : null;
-  if (answer.ok) return content;
+  const content = read(answer, text);
+  if (answer.ok && content !== undefined) return content;
   if (answer.status === 401 && path !== "session") session.value = null;
-  throw new Problem(content ?? { status: answer.status, title: answer.statusText || "Something went wrong" });
+  throw new Problem(content ?? { status: answer.status, title: wrong(answer) });
+}
+
+// What the answer says; undefined where it is not ours, but that of something between us and the server.
+function read(answer, text) {
+  if (!text) return null;
+  try {
+    return answer.headers.get("Content-Type")?.includes("json") ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const wrong = (answer) =>
+  answer.ok ? "Something else than the server answered, or only a part of its answer came." : answer.statusText || `Something went wrong (${answer.status}).`;
+
+// Somebody who signed in again in another tab has another CSRF token; who has become somebody else is asked first.
+async function ask(method, path, given) {
+  const before = session.peek();
+  try {
+    return await send(method, path, given);
+  } catch (error) {
+    if (error.status !== 403 || method === "GET" || !before?.csrf_token) throw error;
+    await whoAmI();
+    const now = session.peek();
+    if (!now || now.csrf_token === before.csrf_token) throw error;
+    if (now.id !== before.id) throw new Problem({ status: 403, title: `You are signed in as ${now.id} now. Try again if you mean it.` });
+    return send(method, path, given);
+  }
 }
 
 export const get = (path, values, aborted) => ask("GET", path, { values, signal: aborted });
@@ -64,7 +92,13 @@ export const post = (path, body = {}) => ask("POST", path, { body });
 export const remove = (path) => ask("DELETE", path);
 export const streamAddress = () => place("events").href;
 
+// Nothing is asked by a tab that nobody has looked at yet.
+export async function seen() {
+  while (document.visibilityState === "hidden") await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
+}
+
 export async function whoAmI() {
+  await seen();
   try {
     session.value = await get("session");
   } catch (error) {

@@ -7,6 +7,8 @@ const GATHER = 400;
 const APART = 1000;
 const LOOK_WHEN_LIVE = 15000;
 const LOOK_OTHERWISE = 5000;
+const REOPEN_FIRST = 5000;
+const REOPEN_LAST = 60000;
 
 const watchers = new Set();
 const isHidden = signal(document.visibilityState === "hidden");
@@ -48,21 +50,34 @@ function hear(message) {
   gathering ??= setTimeout(look, Math.max(GATHER, APART - (Date.now() - looked)));
 }
 
+// The browser reopens a stream that breaks, but gives up for good where it is refused, as by a proxy in between.
+const opened = signal(0);
+let patience = REOPEN_FIRST;
+
 effect(() => {
   if (!isAwake.value) return undefined;
+  opened.value;
   const stream = new EventSource(streamAddress());
   let catchingUp = null;
+  let reopening = null;
   stream.onopen = () => {
     isStreaming.value = true;
+    patience = REOPEN_FIRST;
     // What happened between the first look and the opening of the stream was not hinted at.
     clearTimeout(catchingUp);
     catchingUp = setTimeout(lookAtAll, APART / 2);
   };
-  stream.onerror = () => (isStreaming.value = false);
+  stream.onerror = () => {
+    isStreaming.value = false;
+    if (stream.readyState !== EventSource.CLOSED) return;
+    reopening = setTimeout(() => (opened.value = opened.peek() + 1), patience);
+    patience = Math.min(REOPEN_LAST, patience * 2);
+  };
   stream.onmessage = hear;
   return () => {
     stream.close();
     clearTimeout(catchingUp);
+    clearTimeout(reopening);
     clearTimeout(gathering);
     gathering = null;
     hints = [];
@@ -110,6 +125,8 @@ export function resource(leaving, load, wants = () => true) {
   leaving(
     effect(() => {
       asked.value;
+      // Nobody would see the answer; it is asked for when somebody does.
+      if (isHidden.peek() && isHidden.value) return;
       latest?.abort();
       const aborted = new AbortController();
       latest = aborted;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Self
 
-from pgjobs.rest.console_schemas import seconds
+from pgjobs.rest.console_schemas import Told, seconds
 from pgjobs.rest.schemas import Wire
 
 
@@ -73,8 +73,8 @@ class Finding(Seen):
     """Something to look at, with the SQL to run or what else to do."""
 
     severity: str
-    subject: str
-    message: str
+    subject: Told
+    message: Told
     advice: str | None
 
 
@@ -89,7 +89,7 @@ class Check(Seen):
 
     checked: str
     is_ok: bool
-    answer: str
+    answer: Told
     advice: str | None
 
 
@@ -115,7 +115,7 @@ class BlockerSeen(Seen):
     """Who keeps dead rows from being removed."""
 
     kind: str
-    name: str
+    name: Told
     state: str | None
     since: datetime | None
     held_back: int | None

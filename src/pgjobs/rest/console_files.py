@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -36,7 +38,9 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     # Asked for again each time, and answered with 304 until an upgrade.
     "Cache-Control": "no-cache",
+    "Vary": "Accept-Encoding",
 }
+_TAKES_GZIP = re.compile(r"(^|[ ,])gzip *($|,|; *q=(1|0\.0*[1-9]))", re.IGNORECASE)
 
 router = APIRouter(prefix="/ui", route_class=ProblemRoute, include_in_schema=False)
 
@@ -52,18 +56,19 @@ async def without_slash(request: Request) -> Response:
 @router.get("/{path:path}")
 async def get_file(request: Request, path: str) -> Response:
     """One file of the console; the empty path is its page."""
-    found = _read(path or "index.html")
+    is_packed = _TAKES_GZIP.search(request.headers.get("accept-encoding", "")) is not None
+    found = _read(path or "index.html", is_packed)
     if found is None:
         raise problem("not-found", "The console has no such file")
     content, media_type, tag = found
-    headers = {**HEADERS, "ETag": tag}
+    headers = {**HEADERS, "ETag": tag, **({"Content-Encoding": "gzip"} if is_packed else {})}
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return Response(content, media_type=media_type, headers=headers)
 
 
 @lru_cache(maxsize=256)
-def _read(path: str) -> tuple[bytes, str, str] | None:
+def _read(path: str, is_packed: bool) -> tuple[bytes, str, str] | None:
     place = PurePosixPath(path)
     media_type = MEDIA_TYPES.get(place.suffix)
     if media_type is None or place.is_absolute() or ".." in place.parts or "\0" in path:
@@ -72,4 +77,6 @@ def _read(path: str) -> tuple[bytes, str, str] | None:
     if not file.is_file():
         return None
     content = file.read_bytes()
+    if is_packed:
+        content = gzip.compress(content, mtime=0)
     return content, media_type, f'"{sha256(content).hexdigest()[:32]}"'

@@ -11,11 +11,13 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 from pgjobs.models import Attempt, Job, Status, TaskEvent
 from pgjobs.queue_console import InspectedTask, ShownWorker
 from pgjobs.queue_providers import Provider
-from pgjobs.redaction import redact_document
+from pgjobs.redaction import redact, redact_document, redact_schema
 from pgjobs.rest.schemas import Wire
 
 Verb = Literal["retry", "cancel", "ignore"]
 Redacted = Annotated[Any, AfterValidator(redact_document)]
+Told = Annotated[str, AfterValidator(redact)]
+"""A text that somebody wrote; it may hold what gives access."""
 Reason = Annotated[
     str | None, Field(max_length=200, pattern=r"^[^\x00]*$", description="Kept with the task.")
 ]
@@ -39,17 +41,17 @@ class TaskSeen(Wire):
     ended_at: datetime | None
     until: datetime | None
     worker_id: UUID | None
-    holder: str | None
+    holder: Told | None
     error: str | None
     error_kind: str | None
     progress: Redacted
     cancel_requested_at: datetime | None
     reason: str | None
-    submitter: str | None
-    owner: str | None
-    project: str | None
-    tags: list[str] | None
-    idempotency_key: str | None
+    submitter: Told | None
+    owner: Told | None
+    project: Told | None
+    tags: list[Told] | None
+    idempotency_key: Told | None
     allows: list[str]
 
 
@@ -90,7 +92,7 @@ class AttemptSeen(Wire):
     attempt: int
     status: str
     worker_id: UUID | None
-    holder: str | None
+    holder: Told | None
     claimed_at: datetime | None
     started_at: datetime | None
     ended_at: datetime
@@ -117,7 +119,7 @@ class EventSeen(Wire):
     kind: str
     status: str | None
     worker_id: UUID | None
-    actor: str | None
+    actor: Told | None
     message: str | None
     fields: Redacted
 
@@ -206,8 +208,8 @@ class WorkerSeen(Wire):
     """A worker with the first of its jobs and tasks."""
 
     id: UUID
-    name: str | None
-    owner: str | None
+    name: Told | None
+    owner: Told | None
     registered_at: datetime
     last_heartbeat: datetime
     is_alive: bool
@@ -239,9 +241,9 @@ class ProviderSeen(Wire):
     full_name: str
     name: str
     content_type: str
-    owner: str | None
+    owner: Told | None
     worker_id: UUID
-    worker_name: str | None
+    worker_name: Told | None
     is_alive: bool
     heartbeat_age_seconds: float
     cached: int
@@ -305,7 +307,7 @@ class JobSeen(Wire):
             room=job.room,
             category=job.category,
             name=job.name,
-            schema_=job.schema,
+            schema_=redact_schema(job.schema),
             state=status.state,
             workers=status.workers,
             waiting=status.waiting,

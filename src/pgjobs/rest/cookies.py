@@ -33,8 +33,8 @@ async def signed_in(request: Request, queue: Queue, settings: ApiSettings) -> Si
 
 
 def session_of(request: Request, settings: ApiSettings) -> str | None:
-    """What the cookie holds; whoever sends credentials in a header means those."""
-    if "authorization" in request.headers:
+    """What the cookie holds; whoever bears a token means that. Other credentials are a proxy's."""
+    if request.headers.get("authorization", "").partition(" ")[0].lower() == "bearer":
         return None
     return request.cookies.get(settings.session_cookie) or None
 

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from pgjobs.feed import EventFeed, feed_of
 from pgjobs.models import Event
 from pgjobs.queue import Queue
+from pgjobs.redaction import redact_document
 from pgjobs.rest.auth import Reading
 from pgjobs.rest.dependencies import QueueDep, validate_room_id
 from pgjobs.rest.documented import problems
@@ -161,7 +162,7 @@ def _message(event: Event) -> str:
         "room": event.room,
         "status": event.status,
         "worker_id": str(event.worker_id) if event.worker_id else None,
-        "actor": event.actor,
+        "actor": redact_document(event.actor),
         "message": event.message,
         "fields": _public(event.fields),
     }
@@ -170,4 +171,4 @@ def _message(event: Event) -> str:
 
 def _public(fields: Any) -> Any:
     """What a provider is asked is between it and the one who asks."""
-    return {name: value for name, value in fields.items() if name != "params"} if fields else fields
+    return fields and redact_document({name: value for name, value in fields.items() if name != "params"})

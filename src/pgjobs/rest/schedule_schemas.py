@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from pgjobs.cron import words
 from pgjobs.queue_schedules import Schedule, ScheduleDocument, ScheduleRun
 from pgjobs.redaction import redact_document
-from pgjobs.rest.console_schemas import seconds
+from pgjobs.rest.console_schemas import Told, seconds
 from pgjobs.rest.schemas import Name, Wire
 
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
@@ -100,9 +100,9 @@ class ScheduleSeen(Wire):
     max_attempts: int | None
     missed: str
     overlap: bool
-    owner: str | None
-    project: str | None
-    tags: list[str] | None
+    owner: Told | None
+    project: Told | None
+    tags: list[Told] | None
     created_at: datetime
     paused_at: datetime | None
     next_run_at: datetime | None

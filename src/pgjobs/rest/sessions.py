@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from pgjobs.errors import Forbidden, InvalidArgument, Unauthorized
 from pgjobs.queue import Queue
-from pgjobs.queue_sessions import NewSession
+from pgjobs.queue_sessions import NewSession, SignedIn
 from pgjobs.rest.auth import API_TOKEN_PREFIX, ActorDep, bearer_of, signed_claims
 from pgjobs.rest.cookies import (
     clear_cookie,
@@ -71,11 +71,8 @@ async def get_session(
     """Who is signed in, and the `X-CSRF-Token` their changes need; a program with a token needs none."""
     session = session_of(request, settings)
     response.headers.update(NOT_STORED)
-    try:
-        known = await signed_in(request, queue, settings)
-    except Unauthorized:
-        # The host application knows the caller by other means.
-        known = None
+    # The host application may know the caller by other means.
+    known = await _known(request, queue, settings)
     return SessionOut(
         id=actor.id,
         is_superuser=actor.is_superuser,
@@ -88,11 +85,7 @@ async def get_session(
 async def sign_out(request: Request, response: Response, queue: QueueDep, settings: SettingsDep) -> None:
     """Sign out; signing out twice is fine."""
     session = session_of(request, settings)
-    try:
-        known = await signed_in(request, queue, settings)
-    except Unauthorized:
-        known = None
-    if session is not None and known is not None:
+    if session is not None and await _known(request, queue, settings) is not None:
         await queue.close_session(session)
     clear_cookie(response, request, settings)
 
@@ -103,7 +96,7 @@ async def sign_out(request: Request, response: Response, queue: QueueDep, settin
     response_class=RedirectResponse,
     responses={
         303: {
-            "description": "Signed in.",
+            "description": "Signed in; a browser whose link does not count any more is told so there.",
             "headers": {**_COOKIE, **headers(Location="The console.")},
         },
         **problems("unauthorized", "forbidden"),
@@ -120,9 +113,15 @@ async def follow_link(
         raise Forbidden("A link that counts once is not fetched ahead")
     if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         raise Forbidden("Another site followed this link; copy it into the address bar")
-    opened = await queue.open_session(sign_in=_plain(sign_in), lifetime=_lifetime(settings))
     # Relative: the console may be mounted anywhere.
     response = RedirectResponse("./", 303, headers=NOT_STORED)
+    try:
+        opened = await queue.open_session(sign_in=_plain(sign_in), lifetime=_lifetime(settings))
+    except Unauthorized:
+        if "text/html" not in request.headers.get("accept", ""):
+            raise
+        is_in = await _known(request, queue, settings) is not None
+        return response if is_in else RedirectResponse("./#/?link=old", 303, headers=NOT_STORED)
     set_cookie(response, request, settings, opened)
     return response
 
@@ -138,6 +137,13 @@ async def sign_in_link(
     """A link below the console's address `base` that signs this user in, once."""
     made = await queue.create_sign_in(user_id, is_superuser=is_superuser, lifetime=lifetime)
     return f"{base.rstrip('/')}/login?sign_in={made.sign_in}"
+
+
+async def _known(request: Request, queue: Queue, settings: ApiSettings) -> SignedIn | None:
+    try:
+        return await signed_in(request, queue, settings)
+    except Unauthorized:
+        return None
 
 
 async def _open(token: str | None, queue: Queue, settings: ApiSettings) -> NewSession:

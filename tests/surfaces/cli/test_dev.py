@@ -60,6 +60,7 @@ def test_everything_runs_in_one_process_and_other_commands_find_it(here: Path):
             answer = browser.get(link)
             assert answer.status_code == 303, answer.text
             assert browser.get(link).status_code == 401, "it counts once"
+            assert [*browser.cookies] == [f"pgjobs_session_{answer.url.port}"], "it is that of this server"
             console = browser.get(str(answer.next_request.url)) if answer.next_request else answer
             assert (console.status_code, "text/html" in console.headers["content-type"]) == (200, True)
         submitted = run("enqueue", "@global:demo:Greet", '{"name": "Ada"}', cwd=here)

@@ -10,13 +10,15 @@ import { Ago, Bones, Empty, Head, Json, Trouble } from "../parts/small.js";
 import { tag, tone } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
 import { address, query, refine } from "../router.js";
-import { html, view } from "../view.js";
+import { effect, html, view } from "../view.js";
 
 const BASE = "/api/maintenance/incomplete-cleanup";
 const STATUSES = ["queued", "running", "retrying", "blocked", "done", "ignored", "abandoned"];
 const WAITING = ["queued", "retrying", "blocked"];
 const FILTERS = ["status", "target_type", "node_id", "job_id"];
+const TYPES = ["local_dir", "webdav"];
 const SIZE = 20;
+const MOST_PAGES = 1000000;
 // The API speaks of times in seconds since 1970, or as text.
 const at = (value) => (typeof value === "number" ? new Date(value * 1000).toISOString() : value);
 
@@ -63,7 +65,7 @@ function next(task) {
   return Date.parse(at(task.next_attempt_at)) <= serverNow() ? "now" : html`<${Ago} at=${at(task.next_attempt_at)} />`;
 }
 const failure = (task) => (task.last_error ? html`<span class="clamp bad" title=${task.last_error}>${task.last_error_kind && html`<span class="chip">${task.last_error_kind}</span> `}${task.last_error}</span>` : html`<span class="muted">—</span>`);
-const target = (task) => html`<span class="stack close"><span class="clip">${task.target_type === "local_dir" ? "directory" : task.target_type}</span><a class="muted small clip" href=${here({ node_id: task.node_id })} title="Only this node">on ${task.node_id}</a></span>`;
+const target = (task) => html`<span class="stack close"><span class="clip">${typeName(task.target_type)}</span><a class="muted small clip" href=${here({ node_id: task.node_id })} title="Only this node">on ${task.node_id}</a></span>`;
 const named = (task) => html`
   <span class="stack close">
     <button class="link name clip" type="button" data-open title="Details" onClick=${() => details(task.run_id)} aria-label=${`${jobParts(task.job_name).name}: details of run ${task.run_id}`}>${jobParts(task.job_name).name}</button>
@@ -84,7 +86,7 @@ const card = (reload) => (task) => html`
   <div class="row apart">
     <button class="link name clip grow" type="button" data-open onClick=${() => details(task.run_id)} aria-label=${`${jobParts(task.job_name).name}: details of run ${task.run_id}`}>${jobParts(task.job_name).name}</button>${tag(task.status)}
   </div>
-  <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${task.target_type}</span>
+  <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${typeName(task.target_type)}</span>
   ${task.last_error && html`<span class="small">${failure(task)}</span>`}
   <div class="row apart small muted"><span>${plural(task.attempts, "try", "tries")}</span>${WAITING.includes(task.status) && html`<span>next try ${next(task)}</span>`}</div>
   ${actions(task, reload)}
@@ -94,20 +96,21 @@ const Details = view((given, leaving) => {
   const { runId } = given.peek();
   const one = resource(leaving, (aborted) => get(`${BASE}/${encodeURIComponent(runId)}`, {}, aborted));
   return () => {
-    if (one.problem.value) return html`<${Trouble} problem=${one.problem.value} retry=${one.reload} />`;
-    if (!one.data.value) return html`<${Bones} rows=${5} />`;
+    const trouble = one.problem.value && html`<${Trouble} problem=${one.problem.value} retry=${one.reload} always />`;
+    if (!one.data.value) return trouble ?? html`<${Bones} rows=${5} />`;
     const { task, events } = one.data.value;
     return html`
+      ${trouble}
       <dl class="facts">
         <dt>Job</dt><dd><a href=${here({ job_id: task.job_id })} onClick=${close}>${task.job_name}</a></dd>
-        <dt>Node</dt><dd>${task.node_id}</dd>
+        <dt>Node</dt><dd><a href=${here({ node_id: task.node_id })} onClick=${close} title="Only this node">${task.node_id}</a></dd>
         <dt>Run</dt><dd class="mono">${task.run_id}</dd>
         <dt>Status</dt><dd>${tag(task.status)}</dd>
         <dt>Tries</dt><dd>${number(task.attempts)}</dd>
         <dt>Last try</dt><dd><${Ago} at=${at(task.last_attempt_at)} /></dd>
         <dt>Next try</dt><dd>${next(task)}</dd>
         ${task.last_error && html`<dt>Last error</dt><dd class="bad">${task.last_error}</dd>`}
-        ${task.ignore_reason && html`<dt>Ignored because</dt><dd>${task.ignore_reason}</dd>`}
+        ${task.status === "ignored" && html`<dt>Ignored</dt><dd>${task.ignored_by_user_id && `by ${task.ignored_by_user_id}, `}<${Ago} at=${at(task.ignored_at)} />${task.ignore_reason && `: ${task.ignore_reason}`}</dd>`}
       </dl>
       <h3>Target, as it was when the run began</h3>
       <${Json} value=${task.target_snapshot ?? task.target_snapshot_json} label="Target" />
@@ -118,7 +121,7 @@ const Details = view((given, leaving) => {
               ${[...events].reverse().map(
                 (event) => html`
                   <li key=${event.seq} class=${tone(event.level === "info" ? "info" : event.level)}>
-                    <span class="strong">${event.kind.replaceAll("_", " ")}</span>
+                    <span><span class="strong">${event.kind.replaceAll("_", " ")}</span>${event.fields?.by && ` by ${event.fields.by}`}</span>
                     <span class="muted small"><${Ago} at=${at(event.ts)} /> · ${date(at(event.ts))}</span>
                     ${event.message && html`<span class="small">${event.message}</span>`}
                   </li>
@@ -157,6 +160,10 @@ const here = (values) => address("/maintenance/cleanup", { ...chosen(), ...value
 const chosen = () => Object.fromEntries(FILTERS.map((name) => [name, query.value[name]]));
 const isFiltered = () => FILTERS.some((name) => query.value[name]);
 
+// Servers may know more types than these; one in the address is among them.
+const targetTypes = () => [...new Set([...TYPES, query.value.target_type].filter(Boolean))];
+const typeName = (type) => (type === "local_dir" ? "directory" : type);
+
 const Filters = () => html`
   <div class="row wrap apart">
     <div class="tabs" role="group" aria-label="Status">
@@ -169,14 +176,17 @@ const Filters = () => html`
     <label class="row">
       <span class="muted small nowrap">Target</span>
       <select class="input" value=${query.value.target_type ?? ""} onChange=${(event) => refine({ target_type: event.target.value, page: null })}>
-        <option value="">any</option><option value="local_dir">directory</option><option value="webdav">webdav</option>
+        <option value="">any</option>
+        ${targetTypes().map((type) => html`<option value=${type}>${typeName(type)}</option>`)}
       </select>
     </label>
   </div>
 `;
 
+const lastPage = (total) => Math.max(1, Math.ceil(total / SIZE));
+
 const Pager = ({ page, total }) => {
-  const last = Math.max(1, Math.ceil(total / SIZE));
+  const last = lastPage(total);
   return (
     last > 1 &&
     html`
@@ -190,8 +200,15 @@ const Pager = ({ page, total }) => {
 };
 
 export const Cleanup = view((_, leaving) => {
-  const page = () => Math.max(1, Number.parseInt(query.value.page, 10) || 1);
+  const page = () => Math.min(MOST_PAGES, Math.max(1, Number.parseInt(query.value.page, 10) || 1));
   const list = resource(leaving, (aborted) => get(BASE, { ...chosen(), page: page(), page_size: SIZE }, aborted));
+  // The page that was asked for may be gone: what was on it is done or filtered out.
+  leaving(
+    effect(() => {
+      const now = list.data.value;
+      if (now && now.page > lastPage(now.total)) refine({ page: lastPage(now.total) });
+    }),
+  );
   bindKeys(leaving, {
     r: (id) => {
       const task = list.data.peek()?.items.find((item) => item.run_id === id);
@@ -207,7 +224,7 @@ export const Cleanup = view((_, leaving) => {
         <${Filters} />
         ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
         <section class="panel" aria-label="Clean-up tasks">
-          ${!now
+          ${!now || now.page > lastPage(now.total)
             ? html`<${Bones} />`
             : now.items.length
               ? html`<${List} label="Clean-up tasks" rows=${now.items} idOf=${(task) => task.run_id} columns=${columns(list.reload)} card=${card(list.reload)} /><${Pager} page=${now.page} total=${now.total} />`

@@ -71,12 +71,16 @@ const unarchive = (job, done) =>
     done,
   });
 
-const Deleting = view(() => {
-  const way = signal("archive");
+const Deleting = view((given) => {
+  const isArchived = given.peek().job.state === "archived";
+  const way = signal(isArchived ? "delete" : "archive");
   const problem = signal(null);
+  const isBusy = signal(false);
   return ({ job, done, close }) => {
     const submit = async (event) => {
       event.preventDefault();
+      isBusy.value = true;
+      problem.value = null;
       try {
         if (way.value === "archive") await post(`/api/jobs/${job.id}/archive`);
         else await remove(`/api/jobs/${job.id}`);
@@ -85,6 +89,7 @@ const Deleting = view(() => {
       } catch (error) {
         problem.value = error;
       }
+      isBusy.value = false;
       done();
     };
     const choice = (value, name, about) => html`
@@ -96,12 +101,12 @@ const Deleting = view(() => {
     return html`
       <form class="stack" onSubmit=${submit}>
         <p class="mono">${job.full_name}</p>
-        ${choice("archive", "Archive (recommended)", "Hidden from lists, takes and runs no tasks. Its history stays, and it can be taken out again.")}
+        ${!isArchived && choice("archive", "Archive (recommended)", "Hidden from lists, takes and runs no tasks. Its history stays, and it can be taken out again.")}
         ${!isInternal(job) && choice("delete", "Delete permanently", "The job goes with all its tasks, attempts and clean-up work. There is no way back.")}
-        ${problem.value && html`<${Trouble} problem=${problem.value} />`}
+        ${problem.value && html`<${Trouble} problem=${problem.value} always />`}
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
-          <button class="button main ${way.value === "delete" ? "danger" : ""}" type="submit">${way.value === "archive" ? "Archive" : "Delete permanently"}</button>
+          <button class="button main ${way.value === "delete" ? "danger" : ""}" type="submit" disabled=${isBusy.value}>${way.value === "archive" ? "Archive" : "Delete permanently"}</button>
         </div>
       </form>
     `;
@@ -117,8 +122,8 @@ const actions = (job, done) => html`
       ${job.state === "open" && html`<button class="button bare icononly little" type="button" aria-label=${`Pause ${job.name}`} title="Pause" onClick=${() => pause(job, done)}>${icon("pause")}</button>`}
       ${job.state === "paused" && html`<button class="button bare icononly little" type="button" aria-label=${`Resume ${job.name}`} title="Resume" onClick=${() => resume(job, done)}>${icon("play")}</button>`}
       ${job.state === "archived" && html`<button class="button bare icononly little" type="button" aria-label=${`Unarchive ${job.name}`} title="Unarchive" onClick=${() => unarchive(job, done)}>${icon("archive")}</button>`}
-      <button class="button bare icononly little" type="button" aria-label=${`Delete ${job.name}`} title="Archive or delete"
-        onClick=${() => show("Delete the job?", ({ close }) => html`<${Deleting} job=${job} done=${done} close=${close} />`)}>${icon("trash")}</button>
+      ${!(isInternal(job) && job.state === "archived") && html`<button class="button bare icononly little" type="button" aria-label=${`Delete ${job.name}`} title=${job.state === "archived" ? "Delete" : "Archive or delete"}
+        onClick=${() => show("Delete the job?", ({ close }) => html`<${Deleting} job=${job} done=${done} close=${close} />`)}>${icon("trash")}</button>`}
     `}
   </div>
 `;

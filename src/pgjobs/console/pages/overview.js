@@ -19,8 +19,8 @@ const WAITS = [
   { label: "p95", tone: "warn", fill: false },
 ];
 
-const Stat = ({ picture, label, value, below, to, isAlarm }) => html`
-  <a class="panel stat ${isAlarm ? "alarm" : ""}" href=${to}>
+const Stat = ({ picture, label, value, below, to, opens, isAlarm }) => html`
+  <a class="panel stat ${isAlarm ? "alarm" : ""}" href=${to} title=${`Opens ${opens}`}>
     <span class="label">${icon(picture)}${label}</span>
     <span class="value">${value === undefined ? html`<span class="bone tall"></span>` : value}</span>
     <span class="muted small">${below ?? html`<span class="bone half"></span>`}</span>
@@ -30,10 +30,10 @@ const Stat = ({ picture, label, value, below, to, isAlarm }) => html`
 function stats(now) {
   return html`
     <div class="tiles">
-      <${Stat} picture="inbox" label="Waiting" value=${now && compact(now.waiting)} below=${now && `${compact(now.scheduled)} more for later`} to=${address("/tasks", { status: "pending" })} />
-      <${Stat} picture="play" label="Running" value=${now && compact(now.running)} below=${now && `${now.claimed ? `${compact(now.claimed)} claimed · ` : ""}${plural(now.workers - now.silent_workers, "worker")}${now.silent_workers ? `, ${now.silent_workers} silent` : ""}`} to=${address("/tasks", { status: "running" })} />
-      <${Stat} picture="cross" label="Failed in 1 h" value=${now && compact(now.failed_last_hour)} below=${now && `${compact(now.completed_last_hour)} completed`} to=${address("/tasks", { status: "failed" })} isAlarm=${now?.failed_last_hour > 0} />
-      <${Stat} picture="clock" label="Oldest waiting" value=${now && (now.oldest_wait_seconds === null ? "—" : roughly(now.oldest_wait_seconds))} below=${now && (now.oldest_wait_seconds === null ? "nothing is due" : "since it came due")} to=${address("/tasks", { status: "pending" })} />
+      <${Stat} picture="inbox" label="Waiting" value=${now && compact(now.waiting)} below=${now && `${compact(now.scheduled)} more for later`} opens="all that wait, for later too" to=${address("/tasks", { status: "pending" })} />
+      <${Stat} picture="play" label="Running" value=${now && compact(now.running)} below=${now && `${now.claimed ? `${compact(now.claimed)} claimed · ` : ""}${plural(now.workers - now.silent_workers, "worker")}${now.silent_workers ? `, ${now.silent_workers} silent` : ""}`} opens="all that run" to=${address("/tasks", { status: "running" })} />
+      <${Stat} picture="cross" label="Failed in 1 h" value=${now && compact(now.failed_last_hour)} below=${now && `${compact(now.completed_last_hour)} completed`} opens="all that failed, whenever they did" to=${address("/tasks", { status: "failed" })} isAlarm=${now?.failed_last_hour > 0} />
+      <${Stat} picture="clock" label="Oldest waiting" value=${now && (now.oldest_wait_seconds === null ? "—" : roughly(now.oldest_wait_seconds))} below=${now && (now.oldest_wait_seconds === null ? "nothing is due" : "since it came due")} opens="all that wait, the newest first" to=${address("/tasks", { status: "pending" })} />
     </div>
   `;
 }
@@ -65,6 +65,16 @@ const Flow = view(() => {
   };
 });
 
+// A message counts seconds; its finding stays the same, and so does the button that has the focus.
+function keyed(findings) {
+  const times = {};
+  return findings.map((finding) => {
+    const about = `${finding.subject} ${finding.advice}`;
+    times[about] = (times[about] ?? 0) + 1;
+    return [`${about} ${times[about]}`, finding];
+  });
+}
+
 const Findings = ({ of }) => {
   if (of.problem.value && !of.data.value) return html`<${Trouble} problem=${of.problem.value} retry=${of.reload} />`;
   if (!of.data.value) return html`<${Bones} rows=${3} />`;
@@ -72,9 +82,9 @@ const Findings = ({ of }) => {
     return html`<div class="notice">${icon("check")}<div>Nothing wants attention. Checked: workers, stuck tasks, failures, storage and blockers.</div></div>`;
   return html`
     <ul class="findings">
-      ${of.data.value.items.map(
-        (finding) => html`
-          <li key=${finding.subject + finding.message}>
+      ${keyed(of.data.value.items).map(
+        ([key, finding]) => html`
+          <li key=${key}>
             <div class="row wrap">${tag(finding.severity)}<span class="strong">${finding.subject}</span></div>
             <p>${finding.message}</p>
             <${Advice} text=${finding.advice} />
@@ -102,9 +112,10 @@ export const Overview = view((_, leaving) => {
     <div class="stack">
       ${now.problem.value && html`<${Trouble} problem=${now.problem.value} retry=${now.reload} />`}
       ${stats(now.data.value)}
+      ${flow.problem.value && html`<${Trouble} problem=${flow.problem.value} retry=${flow.reload} />`}
       ${flow.data.value
         ? html`<${Flow} items=${flow.data.value.items.slice(0, -1)} step=${flow.data.value.step_seconds} />`
-        : html`<div class="halves"><${Panel} flush><${Bones} /><//><${Panel} flush><${Bones} /><//></div>`}
+        : !flow.problem.value && html`<div class="halves"><${Panel} flush><${Bones} /><//><${Panel} flush><${Bones} /><//></div>`}
       <${Panel} title="Findings"><${Findings} of=${findings} /><//>
     </div>
   `;

@@ -1,7 +1,9 @@
 // Signing in with a token; the server answers with a cookie that no script can read.
 import { signIn } from "../api.js";
+import { icon } from "../parts/icons.js";
 import { Brand } from "../parts/layout.js";
 import { Trouble } from "../parts/small.js";
+import { query, refine } from "../router.js";
 import { html, signal, view } from "../view.js";
 
 export const SignIn = view(() => {
@@ -14,6 +16,7 @@ export const SignIn = view(() => {
     problem.value = null;
     try {
       await signIn(token.value.trim());
+      refine({ link: null });
     } catch (error) {
       problem.value = error;
     }
@@ -25,11 +28,12 @@ export const SignIn = view(() => {
         <div class="inside stack">
           <${Brand} />
           <h1>Sign in</h1>
+          ${query.value.link === "old" && html`<div class="notice warn" role="status">${icon("block")}<div>The link was used already, or is too old: it signs in once. <code>pgjobs dev</code> prints a new one when it starts; a token works too.</div></div>`}
           <label class="field">
             <span>Token</span>
             <input class="input" type="password" autocomplete="off" required autofocus value=${token.value} onInput=${(event) => (token.value = event.target.value)} />
           </label>
-          ${problem.value && html`<${Trouble} problem=${problem.value} />`}
+          ${problem.value && html`<${Trouble} problem=${problem.value} always />`}
           <button class="button main" type="submit" disabled=${isBusy.value}>Sign in</button>
           <p class="muted small">
             <code>pgjobs token create NAME</code> <code class="nowrap">--superuser</code> makes a token that may operate; without <code class="nowrap">--superuser</code> it may look.

@@ -1,6 +1,7 @@
 // Dialogs: in the middle on a desk, a drawer from below on a phone. The browser keeps the focus inside.
 import { html, signal, view } from "../view.js";
 import { icon } from "./icons.js";
+import { Toasts } from "./toasts.js";
 
 const open = signal(null);
 let count = 0;
@@ -24,19 +25,26 @@ addEventListener("hashchange", close);
 // Asked of the page: the browser closes a dialog before it tells us.
 export const isOpen = () => document.querySelector("dialog[open]") !== null;
 
-export const Dialogs = view(() => () => open.value && html`<${Dialog} key=${open.value.number} ...${open.value} />`);
+// What is outside of an open dialog lies under its veil and cannot be reached, so messages are said inside.
+export const Dialogs = view(() => () => html`
+  ${open.value && html`<${Dialog} key=${open.value.number} ...${open.value} />`}
+  <${Toasts} isHere=${!open.value} />
+`);
 
 const Dialog = view(() => {
   const mount = (element) => {
     if (element && !element.open) element.showModal();
   };
+  // A click on the veil is one of the dialog itself; so is a selection of text that ends there.
+  let pressed = null;
   return ({ title, draw, close, wide, drawer }) => html`
     <dialog
       ref=${mount}
       class="${wide ? "wide" : ""} ${drawer ? "drawer" : ""}"
       aria-labelledby="dialog-title"
       onClose=${close}
-      onClick=${(event) => event.target === event.currentTarget && close()}
+      onPointerDown=${(event) => (pressed = event.target)}
+      onClick=${(event) => event.target === event.currentTarget && pressed === event.target && close()}
     >
       <div class="sheet">
         <div class="row apart">
@@ -45,6 +53,7 @@ const Dialog = view(() => {
         </div>
         ${draw({ close })}
       </div>
+      <${Toasts} isHere />
     </dialog>
   `;
 });

@@ -6,7 +6,7 @@ import { address, path } from "../router.js";
 import { html, media, signal, view } from "../view.js";
 import { Dialogs, close, show } from "./dialogs.js";
 import { icon } from "./icons.js";
-import { Toasts } from "./toasts.js";
+import { say } from "./toasts.js";
 
 const PAGES = [
   { to: "/", name: "Overview", picture: "overview" },
@@ -50,6 +50,8 @@ const Nav = ({ isBrief, onChoose }) => html`
 const theme = signal(document.documentElement.dataset.theme);
 addEventListener("themechange", () => (theme.value = document.documentElement.dataset.theme));
 
+const leave = () => signOut().catch((error) => say("bad", `You are still signed in. ${error.message}`));
+
 const Who = () => session.value && html`
   <div class="who">
     <div class="name">
@@ -62,7 +64,7 @@ const Who = () => session.value && html`
       </button>
       <button class="button bare icononly" type="button" onClick=${showKeys} aria-label="Keyboard help" title="Keyboard (?)">${icon("help")}</button>
       ${session.value.expires_at &&
-      html`<button class="button bare icononly" type="button" onClick=${signOut} aria-label="Sign out" title="Sign out">${icon("leave")}</button>`}
+      html`<button class="button bare icononly" type="button" onClick=${leave} aria-label="Sign out" title="Sign out">${icon("leave")}</button>`}
     </div>
   </div>
 `;
@@ -91,7 +93,7 @@ export const Frame = view(() => {
       <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Who} /></div>
       <main class="content" id="content" tabindex="-1"><${Away} />${children}</main>
     </div>
-    <${Dialogs} /><${Toasts} />
+    <${Dialogs} />
   `;
 });
 

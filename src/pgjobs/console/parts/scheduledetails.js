@@ -57,10 +57,11 @@ const Details = view((given, leaving) => {
   const { id } = given.peek();
   const one = resource(leaving, (aborted) => get(`schedules/${id}`, {}, aborted));
   return () => {
-    if (one.problem.value) return html`<${Trouble} problem=${one.problem.value} retry=${one.reload} />`;
     const schedule = one.data.value;
-    if (!schedule) return html`<${Bones} rows=${6} />`;
+    const trouble = one.problem.value && html`<${Trouble} problem=${one.problem.value} retry=${one.reload} always />`;
+    if (!schedule) return trouble ?? html`<${Bones} rows=${6} />`;
     return html`
+      ${trouble}
       <dl class="facts">
         <dt>Address</dt><dd class="mono">${schedule.full_name}</dd>
         <dt>When</dt><dd><${Timing} schedule=${schedule} /></dd>

@@ -38,11 +38,36 @@ export function JobName({ job, to }) {
   `;
 }
 
+// Browsers give the clipboard to pages over HTTPS or of this machine only; others may copy what they select.
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text);
+  }
+}
+
+function copiedBySelection(text) {
+  const focused = document.activeElement;
+  const field = document.createElement("textarea");
+  field.className = "only-read";
+  field.value = text;
+  // Outside of an open dialog nothing can be selected.
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
+  field.focus({ preventScroll: true });
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  focused?.focus({ preventScroll: true });
+  return isCopied;
+}
+
 export const Copy = view(() => {
   const isDone = signal(false);
   return ({ text, what }) => {
     const copy = async () => {
-      await navigator.clipboard.writeText(text);
+      if (!(await copied(text))) return say("bad", `${what} could not be copied: the browser does not let the page. Select it and copy it yourself.`);
       isDone.value = true;
       say("good", `${what} copied`);
       setTimeout(() => (isDone.value = false), 1500);
@@ -60,7 +85,8 @@ export const Sql = ({ text }) => html`
   <div class="sql"><pre tabindex="0"><code>${text}</code></pre><${Copy} text=${text} what="SQL" /></div>
 `;
 
-export const isSql = (text) => /^(select|alter|vacuum|reindex|rollback|analyze|update|call|drop)\b/i.test(text ?? "");
+// Advice in words begins with a capital.
+export const isSql = (text) => /^(select|with|alter|create|drop|grant|revoke|set|reset|vacuum|reindex|analyze|rollback|commit|insert|update|delete|call)\b/.test(text ?? "");
 
 // What to do: SQL to run, a verb to call, or words.
 export const Advice = ({ text }) => {
@@ -87,7 +113,7 @@ export const Bones = ({ rows = 6 }) => html`
 `;
 
 // That the server is away is said by the frame, unless there is none.
-export const Trouble = ({ problem, retry, always }) => (problem.status > 0 || always) && html`
+export const Trouble = ({ problem, retry, always }) => (problem.status !== 0 || always) && html`
   <div class="notice bad" role="alert">
     ${icon("block")}
     <div class="grow">${problem.message}</div>
@@ -124,7 +150,7 @@ export function share(progress) {
     const { done, current, total, percent, fraction, share: part } = progress;
     if (Number.isFinite(done ?? current) && total > 0) return (done ?? current) / total;
     if (Number.isFinite(percent)) return percent / 100;
-    return fraction ?? part ?? null;
+    return [fraction, part].find(Number.isFinite) ?? null;
   }
   return null;
 }

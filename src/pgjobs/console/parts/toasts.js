@@ -12,9 +12,10 @@ export function say(tone, text) {
   setTimeout(() => (shown.value = shown.peek().filter((toast) => toast.id !== id)), tone === "bad" || typeof text !== "string" ? 9000 : 4000);
 }
 
-export const Toasts = view(() => () => html`
+// Drawn in one of several places. The others stay, empty: a screen reader tells what comes into a region that was there.
+export const Toasts = view(() => ({ isHere }) => html`
   <div class="toasts" role="status" aria-live="polite">
-    ${shown.value.map(
+    ${(isHere ? shown.value : []).map(
       (toast) => html`
         <div class="toast ${toast.tone}" key=${toast.id}>
           ${icon(toast.tone === "bad" ? "block" : "check")}<span>${toast.text}</span>
