@@ -37,7 +37,7 @@ async def served(queue: Queue, handler: Any = echo, **options: Any) -> AsyncIter
 
 async def workers_of(queue: Queue) -> list[Any]:
     async with asyncio.timeout(20):
-        while not (workers := await queue.list_workers()):
+        while not (workers := await queue.list_workers()):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return workers
 
@@ -72,7 +72,9 @@ async def test_a_server_that_cannot_register_at_first_serves_later(
 
 
 @pytest.mark.parametrize(
-    "result", [lambda: "x" * 2_000_000, object, lambda: "\0", lambda: float("nan")], ids=["long", "object", "nul", "nan"]
+    "result",
+    [lambda: "x" * 2_000_000, object, lambda: "\0", lambda: float("nan")],
+    ids=["long", "object", "nul", "nan"],
 )
 async def test_a_task_whose_result_cannot_be_kept_fails_at_once(queue: Queue, result: Callable[[], Any]):
     async def handler(*_: Any) -> Any:
@@ -157,7 +159,7 @@ async def test_a_server_that_hands_tasks_on_leaves_no_marks_behind(
     monkeypatch.setattr(queue, "mark_waiting", noted)
     async with served(queue, executor=executor, concurrency=1):
         async with asyncio.timeout(20):
-            while len(marks) < 10:
+            while len(marks) < 10:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         assert len(kept) == 1
 

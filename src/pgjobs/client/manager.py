@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import httpx
 from pydantic import BaseModel
@@ -57,6 +58,7 @@ class JobManager(Registry):
         )
         self._polling_interval = polling_interval
         self._disconnecting = threading.Lock()
+        self._claimed: WeakValueDictionary[str, ClaimedTask] = WeakValueDictionary()
         self._serving = Serving(self, execute, heartbeat_interval)
         self._live = LiveConnection(
             tsio, on_connect=self._join_all, on_task=self._task_available.set, on_request=self._answer
@@ -92,8 +94,11 @@ class JobManager(Registry):
         self._update(task.task_id, "cancelled", task.token)
 
     def heartbeat(self) -> None:
-        """Tells the server that the worker is alive."""
-        self.calls.call("PATCH", f"/workers/{self._required_worker()}")
+        """Tells the server that the worker is alive, and its tasks what the server answers."""
+        shown = self.calls.call("PATCH", f"/workers/{self._required_worker()}").json()
+        for task_id in shown.get("cancel_requested", ()):
+            if (task := self._claimed.get(task_id)) is not None:
+                task.ask_to_stop()
 
     def submit(self, extension: BaseModel, room: str, job_room: str = GLOBAL) -> str:
         """Submits a task from a room; returns its id."""
@@ -119,7 +124,8 @@ class JobManager(Registry):
                 problem = f"This worker does not serve {shown['job_name']}"
             else:
                 try:
-                    return ClaimedTask.of(shown, *job, token)
+                    task = self._claimed[shown["id"]] = ClaimedTask.of(shown, *job, token)
+                    return task
                 except Exception as error:
                     # A model's own validators may raise anything.
                     problem = f"The payload does not fit: {error}"

@@ -39,7 +39,7 @@ class InternalJob(TypedJob[..., Any]):
 class _AnyPayload(Signature):
     """The handler is given the payload as it is."""
 
-    def arguments(self, payload: Json) -> dict[str, Any]:  # noqa: ARG002
+    def arguments(self, payload: Json) -> dict[str, Any]:
         return {}
 
 
