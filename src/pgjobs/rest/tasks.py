@@ -12,6 +12,7 @@ from pgjobs.queue_rest import ClaimAnswer, ShownStatus
 from pgjobs.rest.auth import ActorDep, Reading
 from pgjobs.rest.claiming import claim_within
 from pgjobs.rest.dependencies import (
+    JobNameDep,
     LimitDep,
     OffsetDep,
     QueueDep,
@@ -75,7 +76,7 @@ async def list_tasks(
 )
 async def list_tasks_of_job(
     room_id: RoomDep,
-    job_name: str,
+    job_name: JobNameDep,
     queue: QueueDep,
     status: StatusFilter = None,
     limit: LimitDep = 50,
@@ -113,7 +114,7 @@ async def list_tasks_of_job(
 )
 async def submit_task(
     room_id: WritableRoomDep,
-    job_name: str,
+    job_name: JobNameDep,
     body: TaskIn,
     response: Response,
     queue: QueueDep,
