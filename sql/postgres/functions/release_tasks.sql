@@ -1,6 +1,7 @@
 -- Gives leases back unused: no attempt is counted and the task keeps its place
--- in the lane. With a `delay` it becomes due that much later instead. With
--- `holder` the lease must also be that holder's.
+-- in the lane. With a `delay` it becomes due that much later instead, and leaves
+-- its slot, where the job has a limit, to what is due now. With `holder` the lease
+-- must also be that holder's.
 create function pgjobs.release_tasks(
   task_ids bigint[], tokens uuid[], delay interval default null, holder text default null
 )
@@ -57,7 +58,9 @@ begin
   into v_tasks, v_released, v_jobs
   from gone as g;
   for v_job in
-    select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
+    select j.id, count(*) as quantity from unnest(v_jobs) as j (id)
+    where release_tasks.delay is null or exists (select from pgjobs.jobs as l where l.id = j.id and l.max_running is not null)
+    group by j.id
   loop
     perform pgjobs.wake(v_job.id, v_job.quantity);
   end loop;
