@@ -36,9 +36,10 @@ class TaskAnswer(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClaimAnswer(TaskAnswer):
-    """The same to whoever claimed it, with the token of the lease."""
+    """The same to whoever claimed it, with the token of the lease and the trace of the submit."""
 
     token: UUID
+    trace_context: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ log = logging.getLogger("pgjobs.client")
 JOIN_SECONDS = 10.0
 SIGNAL_SECONDS = 0.2
 ANSWER_SECONDS = 15.0
+TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 class JobManager(Registry):
@@ -120,11 +121,12 @@ class JobManager(Registry):
             if (shown := response.json()["task"]) is None:
                 return None
             token = response.headers.get("Lease-Token")
+            trace = {name: response.headers[name] for name in TRACE_HEADERS if name in response.headers}
             if (job := self._jobs.get(shown["job_name"])) is None:
                 problem = f"This worker does not serve {shown['job_name']}"
             else:
                 try:
-                    task = self._claimed[shown["id"]] = ClaimedTask.of(shown, *job, token)
+                    task = self._claimed[shown["id"]] = ClaimedTask.of(shown, *job, token, trace)
                     return task
                 except Exception as error:
                     # A model's own validators may raise anything.

@@ -28,6 +28,8 @@ class ClaimedTask:
     run_kwargs: dict[str, Any] = field(default_factory=dict)
     token: str | None = field(default=None, repr=False)
     """The lease: reports that carry it are refused once the task has passed to another worker."""
+    trace_context: dict[str, str] = field(default_factory=dict, repr=False)
+    """W3C's `traceparent` and `tracestate` of the submit, if it was in a trace."""
     _asked_to_stop: threading.Event = field(
         default_factory=threading.Event, init=False, repr=False, compare=False
     )
@@ -56,6 +58,7 @@ class ClaimedTask:
         model: type[BaseModel],
         run_kwargs: dict[str, Any],
         token: str | None = None,
+        trace_context: dict[str, str] | None = None,
     ) -> Self:
         return cls(
             task_id=shown["id"],
@@ -66,6 +69,7 @@ class ClaimedTask:
             extension=model.model_validate(shown["payload"]),
             run_kwargs=run_kwargs,
             token=token,
+            trace_context=trace_context or {},
         )
 
 
