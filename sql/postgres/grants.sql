@@ -63,8 +63,8 @@ grant execute on function
   pgjobs.request_read, pgjobs.lock_read, pgjobs.unlock_read
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.claim_and_show, pgjobs.unmark_waiting, pgjobs.update_task, pgjobs.register_provider, pgjobs.answer_read, pgjobs.store_read,
-  pgjobs.forget_read
+  pgjobs.heartbeat_and_show, pgjobs.claim_and_show, pgjobs.unmark_waiting, pgjobs.update_task, pgjobs.register_provider,
+  pgjobs.answer_read, pgjobs.store_read, pgjobs.forget_read
 to pgjobs_worker, pgjobs_api;
 grant execute on function pgjobs.retire_provider to pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.create_token, pgjobs.list_tokens, pgjobs.revoke_token to pgjobs_operator, pgjobs_api;

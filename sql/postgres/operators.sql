@@ -210,7 +210,7 @@ comment on view pgjobs.metrics is 'The numbers of every job. Example: select job
 comment on column pgjobs.metrics.domain is 'The room of the job.';
 comment on column pgjobs.metrics.queue is 'The category of the job.';
 comment on column pgjobs.metrics.job_type is 'The name of the job.';
-comment on column pgjobs.metrics.measure is 'queued, backlog, processing, stale_processing, schedules, overdue_schedules; since the beginning completed, failed, cancelled, retried, duration, latency.';
+comment on column pgjobs.metrics.measure is 'queued, backlog, processing, stale_processing, paused, schedules, overdue_schedules; since the beginning completed, failed, cancelled, retried, duration, latency.';
 comment on column pgjobs.metrics.up_to is 'Of a duration or latency: upper bound of the bucket, in seconds.';
 comment on column pgjobs.metrics.quantity is 'How many.';
 comment on column pgjobs.metrics.seconds is 'Durations or latencies together.';

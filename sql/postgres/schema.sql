@@ -1392,6 +1392,21 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) IS 'Refuses oversize and overdeep JSON in a batch. Example: select pgjobs.check_documents(array[''{}''::jsonb], ''payload'')';
 
+CREATE FUNCTION pgjobs.check_labels(submitter text, owner text, project text, tags text[]) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+begin
+  if greatest(length(submitter), length(owner), length(project)) > 200 then
+    perform pgjobs.refuse('validation-error', 'submitter, owner and project have at most 200 characters');
+  end if;
+  if cardinality(tags) > 20 or exists (select from unnest(tags) as t (tag) where length(t.tag) > 200) then
+    perform pgjobs.refuse('validation-error', 'tags are at most 20, of at most 200 characters');
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.check_labels(submitter text, owner text, project text, tags text[]) IS 'Refuses labels that are too long or too many. Example: select pgjobs.check_labels(''ada'', ''ada'', null, array[''nightly''])';
+
 CREATE FUNCTION pgjobs.check_limit(max_running integer) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
@@ -1753,7 +1768,8 @@ CREATE VIEW pgjobs.claim_answer AS
     t.payload,
     NULL::jsonb AS result,
     NULL::integer AS queue_position,
-    l.token
+    l.token,
+    t.trace_context
    FROM ((pgjobs.leases l
      JOIN pgjobs.tasks t ON ((t.id = l.task_id)))
      JOIN pgjobs.jobs j ON ((j.id = t.job_id)));
@@ -1788,6 +1804,8 @@ COMMENT ON COLUMN pgjobs.claim_answer.queue_position IS 'Its place among the pen
 
 COMMENT ON COLUMN pgjobs.claim_answer.token IS 'The lease, for acknowledgements.';
 
+COMMENT ON COLUMN pgjobs.claim_answer.trace_context IS 'W3C traceparent of its submit, and tracestate after a space.';
+
 CREATE FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text DEFAULT NULL::text, durable boolean DEFAULT true) RETURNS SETOF pgjobs.claim_answer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -1798,7 +1816,8 @@ begin
   return query
   select
     c.task_id, pgjobs.task_uuid(c.task_id), c.job, c.room, 'claimed', c.created_at, null::timestamptz,
-    null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token
+    null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token,
+    c.trace_context
   from pgjobs.claim_tasks(
     worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor, durable => claim_and_show.durable
   ) as c;
@@ -2663,6 +2682,10 @@ CREATE FUNCTION pgjobs.depths() RETURNS TABLE(job_id integer, waiting bigint, ol
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_silent uuid[] := array(
+    select w.id from pgjobs.workers as w
+    where w.last_heartbeat_at < v_now - (select s.worker_timeout from pgjobs.settings as s)
+  );
   v_few integer := greatest(100, 20000 / greatest(20, (select count(*) from pgjobs.jobs as j where j.deleted_at is null)));
 begin
   return query
@@ -2671,7 +2694,8 @@ begin
       l.job_id,
       count(*) filter (where l.started_at is null) as claimed,
       count(*) filter (where l.started_at is not null) as running,
-      count(*) filter (where l.until <= v_now) as overdue
+      -- One without an end lives by heartbeats.
+      count(*) filter (where coalesce(l.until <= v_now, l.worker_id = any (v_silent))) as overdue
     from pgjobs.leases as l
     -- By the key: the pages of a busy table are mostly empty.
     where l.task_id > 0
@@ -4312,6 +4336,28 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.guard_table(relation text) IS 'Lets only verbs change the rows of a table. Example: see pgjobs.make_partition, which guards what it made';
 
+CREATE FUNCTION pgjobs.heartbeat_and_show(worker_id uuid, actor text DEFAULT NULL::text) RETURNS TABLE(id uuid, last_heartbeat_at timestamp with time zone, task_uuid uuid)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+begin
+  -- A statement of its own, so that the next one sees what it wrote.
+  perform from pgjobs.heartbeat_worker(heartbeat_and_show.worker_id, heartbeat_and_show.actor);
+  return query
+  select w.id, w.last_heartbeat_at, pgjobs.task_uuid(l.task_id)
+  from pgjobs.workers as w
+  -- By the key: the pages of a busy table are mostly empty.
+  left join pgjobs.leases as l on l.task_id > 0 and l.worker_id = w.id and l.cancel_requested_at is not null
+  where w.id = heartbeat_and_show.worker_id;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.heartbeat_and_show(worker_id uuid, actor text) IS 'Keeps a worker alive and shows what it should stop. Example: select task_uuid from pgjobs.heartbeat_and_show(''<worker id>'')';
+
 CREATE FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text DEFAULT NULL::text) RETURNS SETOF pgjobs.workers
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4630,13 +4676,21 @@ begin
     return false;
   elsif token = held then
     return old_status = 'running' and new_status = 'running';
-  elsif old_status <> new_status or not exists (
+  elsif old_status = new_status and exists (
     select from pgjobs.outcomes as o where o.task_id = is_said_before.task_id and o.token = is_said_before.token
   ) then
-    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
-      'It lapsed or passed to another worker.');
+    return true;
+  -- What was failed may be tried again since, or have ended otherwise.
+  elsif new_status = 'failed' and exists (
+    select from pgjobs.attempts as a
+    where a.task_id = is_said_before.task_id and a.token = is_said_before.token
+      and pgjobs.is_own_failure(a.status, a.error_kind)
+  ) then
+    return true;
   end if;
-  return true;
+  perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
+    'It lapsed or passed to another worker.');
+  return false;
 end
 $$;
 
@@ -5608,6 +5662,10 @@ begin
       ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
       ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
     ) as m (measure, quantity)
+    union all
+    select j.id, 'paused', null, (j.paused_at is not null or j.archived_at is not null)::integer, 0
+    from pgjobs.jobs as j
+    where j.deleted_at is null
     union all
     select s.job_id, m.measure, null, m.quantity, 0
     from (
@@ -7229,6 +7287,7 @@ begin
     v_job, array[register_schedule.payload], v_room, register_schedule.priority, null, register_schedule.max_attempts, null,
     false, false
   );
+  perform pgjobs.check_labels(null, register_schedule.owner, register_schedule.project, register_schedule.tags);
   -- The update locks the row, so that two first registrations see one another.
   insert into pgjobs.schedules as s (
     room, name, job_id, cron, every, timezone, payload, priority, max_attempts, owner, project, tags, missed, overlap,
@@ -7361,7 +7420,9 @@ begin
   into v_tasks, v_released, v_jobs
   from gone as g;
   for v_job in
-    select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
+    select j.id, count(*) as quantity from unnest(v_jobs) as j (id)
+    where release_tasks.delay is null or exists (select from pgjobs.jobs as l where l.id = j.id and l.max_running is not null)
+    group by j.id
   loop
     perform pgjobs.wake(v_job.id, v_job.quantity);
   end loop;
@@ -10672,7 +10733,7 @@ COMMENT ON COLUMN pgjobs.metrics.queue IS 'The category of the job.';
 
 COMMENT ON COLUMN pgjobs.metrics.job_type IS 'The name of the job.';
 
-COMMENT ON COLUMN pgjobs.metrics.measure IS 'queued, backlog, processing, stale_processing, schedules, overdue_schedules; since the beginning completed, failed, cancelled, retried, duration, latency.';
+COMMENT ON COLUMN pgjobs.metrics.measure IS 'queued, backlog, processing, stale_processing, paused, schedules, overdue_schedules; since the beginning completed, failed, cancelled, retried, duration, latency.';
 
 COMMENT ON COLUMN pgjobs.metrics.up_to IS 'Of a duration or latency: upper bound of the bucket, in seconds.';
 
@@ -12119,6 +12180,8 @@ REVOKE ALL ON FUNCTION pgjobs.check_document(document jsonb, what text) FROM PUB
 
 REVOKE ALL ON FUNCTION pgjobs.check_documents(documents jsonb[], what text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.check_labels(submitter text, owner text, project text, tags text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.check_limit(max_running integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_page(page_size integer, page_offset integer) FROM PUBLIC;
@@ -12440,6 +12503,10 @@ GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_
 GRANT ALL ON FUNCTION pgjobs.get_task(task_id bigint, task_uuid uuid) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.guard_table(relation text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.heartbeat_and_show(worker_id uuid, actor text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.heartbeat_and_show(worker_id uuid, actor text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.heartbeat_and_show(worker_id uuid, actor text) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.heartbeat_worker(worker_id uuid, actor text) TO pgjobs_worker;

@@ -313,7 +313,8 @@ select
   t.payload,
   null::jsonb as result,
   null::integer as queue_position,
-  l.token
+  l.token,
+  t.trace_context
 from pgjobs.leases as l
 join pgjobs.tasks as t on t.id = l.task_id
 join pgjobs.jobs as j on j.id = t.job_id;
@@ -334,6 +335,7 @@ comment on column pgjobs.claim_answer.payload is 'What to run it with.';
 comment on column pgjobs.claim_answer.result is 'What it gave.';
 comment on column pgjobs.claim_answer.queue_position is 'Its place among the pending tasks of its job.';
 comment on column pgjobs.claim_answer.token is 'The lease, for acknowledgements.';
+comment on column pgjobs.claim_answer.trace_context is 'W3C traceparent of its submit, and tracestate after a space.';
 
 create view pgjobs.installed as
 select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum

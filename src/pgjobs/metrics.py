@@ -21,7 +21,8 @@ GAUGES = {
     "queued": ("jobs_queued", "Jobs that wait, due or not"),
     "backlog": ("jobs_backlog", "Jobs that are due and wait for a worker"),
     "processing": ("jobs_processing", "Jobs under a lease"),
-    "stale_processing": ("jobs_stale_processing", "Jobs whose lease has lapsed"),
+    "stale_processing": ("jobs_stale_processing", "Jobs whose lease has lapsed, or whose worker is silent"),
+    "paused": ("jobs_paused", "1 while the type is paused or archived"),
     "schedules": ("jobs_schedules", "Schedules that run the job"),
     "overdue_schedules": ("jobs_schedules_overdue", "Schedules that are due, and nobody starts them"),
 }
@@ -74,6 +75,8 @@ def families(metrics: Sequence[Metric]) -> Iterator[Family]:
     by_measure: dict[str, list[Metric]] = defaultdict(list)
     for metric in metrics:
         by_measure[metric.measure].append(metric)
+    # The only series that is there before anything is registered: its absence is that of the server.
+    yield GaugeMetricFamily("jobs_types", "Registered job types", value=len(by_measure["queued"]))
     for measure, (name, says) in GAUGES.items():
         gauge = GaugeMetricFamily(name, says, labels=LABELS)
         for metric in by_measure[measure]:

@@ -36,9 +36,19 @@ class TaskAnswer(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClaimAnswer(TaskAnswer):
-    """The same to whoever claimed it, with the token of the lease."""
+    """The same to whoever claimed it, with the token of the lease and the trace of the submit."""
 
     token: UUID
+    trace_context: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A worker that is alive, and those of its tasks that it should stop."""
+
+    id: UUID
+    last_heartbeat_at: datetime
+    cancel_requested: list[UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +152,11 @@ class RestVerbs:
     ) -> ClaimAnswer | None:
         rows = await self.driver.call("claim_and_show", worker_id=worker_id, actor=actor, durable=durable)
         return ClaimAnswer.of(rows[0]) if rows else None
+
+    async def heartbeat_and_show(self, worker_id: UUID, *, actor: str | None = None) -> Heartbeat:
+        rows = await self.driver.call("heartbeat_and_show", worker_id=worker_id, actor=actor)
+        asked = [row["task_uuid"] for row in rows if row["task_uuid"] is not None]
+        return Heartbeat(rows[0]["id"], rows[0]["last_heartbeat_at"], asked)
 
     async def update_task(
         self,

@@ -35,6 +35,13 @@ def context_of(traceparent: str | None, tracestate: str | None = None) -> str | 
     return f"{traceparent} {tracestate}" if is_whole else traceparent
 
 
+def headers_of(trace_context: str | None) -> dict[str, str]:
+    """What a task carries, as W3C's headers."""
+    traceparent, _, tracestate = (trace_context or "").partition(" ")
+    named = {"traceparent": traceparent, "tracestate": tracestate}
+    return {name: value for name, value in named.items() if value}
+
+
 def submitting(job: str, quantity: int, came_with: str | None = None) -> AbstractContextManager[str | None]:
     """A span around a submit; gives what the tasks carry, which without a tracer is what came with them."""
     traced_by = tracer()
@@ -108,6 +115,4 @@ def extracted(trace_context: str | None) -> Context:
     from opentelemetry.context import Context
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-    traceparent, _, tracestate = (trace_context or "").partition(" ")
-    carrier = {"traceparent": traceparent, "tracestate": tracestate}
-    return TraceContextTextMapPropagator().extract(carrier, Context())
+    return TraceContextTextMapPropagator().extract(headers_of(trace_context), Context())

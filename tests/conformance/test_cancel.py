@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs.errors import InvalidTransition, LeaseLost, TaskNotFound
+from pgjobs.errors import Forbidden, InvalidTransition, LeaseLost, TaskNotFound
 from tests.conformance.stages import ACKNOWLEDGEMENTS, MINUTE, STAGES, claim, claim_all, claimed, running
 
 
@@ -45,6 +45,23 @@ async def test_a_worker_sees_the_request(queue, job, verb):
     await queue.cancel_task(task.id)
     answer = (await ACKNOWLEDGEMENTS[verb](queue, task.held))[0]
     assert (answer.cancel_requested, answer.problem) == (True, None)
+
+
+async def test_a_heartbeat_shows_which_tasks_the_worker_should_stop(queue, clock, job):
+    ada, bob = [await queue.register_worker(jobs=[job], actor=name) for name in ("ada", "bob")]
+    tasks = [await queue.submit_task(job) for _ in range(3)]
+    for worker in (ada, ada, bob):
+        await queue.claim_tasks(worker.id)
+    assert (await queue.heartbeat_and_show(ada.id)).cancel_requested == []
+    for task in tasks:
+        await queue.cancel_task(task.task_id)
+    await clock.advance(seconds=1)
+    shown = await queue.heartbeat_and_show(ada.id, actor="ada")
+    assert shown.id == ada.id
+    assert shown.last_heartbeat_at >= ada.last_heartbeat_at + timedelta(seconds=1)
+    assert set(shown.cancel_requested) == {(await queue.get_task(t.task_id)).uuid for t in tasks[:2]}
+    with pytest.raises(Forbidden):
+        await queue.heartbeat_and_show(bob.id, actor="ada")
 
 
 async def test_a_request_marks_only_its_own_task_in_a_batch(queue, job):

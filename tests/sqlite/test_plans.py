@@ -30,6 +30,7 @@ HOT = [
     "sweep",
     "mark_waiting",
     "heartbeat_worker",
+    "heartbeat_and_show",
 ]
 GROWING = ("tasks", "attempts", "events")
 # Partial indexes: leases are as many as workers can hold, and the schedule is read up to a limit.

@@ -35,14 +35,14 @@ def app_on(url: str, settings: ApiSettings) -> FastAPI:
     FastAPI makes them at an application's first request, and takes longer than most tests.
     """
     app = create_app(url=url, settings=settings)
-    for place, route in enumerate(_first_app().router.routes):
+    for place, route in enumerate(first_app().router.routes):
         if hasattr(route, "original_router"):
             app.router.routes[place] = route
     return app
 
 
 @cache
-def _first_app() -> FastAPI:
+def first_app() -> FastAPI:
     return create_app(url="sqlite://")
 
 

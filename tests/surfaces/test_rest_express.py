@@ -46,6 +46,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "rooms/a@b/tasks/x", {"json": {}}),
     ("POST", "rooms/lab/tasks/lab:modifiers:Nobody%0A", {"json": {}}),
     ("POST", "rooms/lab/tasks/", {"json": {}}),
+    ("POST", "rooms/lab/tasks/1", {"json": {}}),
+    ("POST", "rooms/lab/tasks/1", {"json": {}, "headers": {"Authorization": "Bearer nonsense"}}),
     ("POST", "rooms//tasks/x", {"json": {}}),
     ("POST", "tasks/claim", {"json": {"worker_id": "none"}}),
     ("POST", "tasks/claim", {"json": {"worker_id": str(uuid4())}}),

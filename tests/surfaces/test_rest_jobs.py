@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from pgjobs.queue import Queue
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, problem_of, token_of
 
@@ -127,6 +128,19 @@ def test_a_name_of_fewer_than_three_parts_is_no_job(ada: Api, name: str):
     for answer in (ada.get(f"rooms/lab/jobs/{name}"), ada.post(f"rooms/lab/tasks/{name}", json={})):
         assert problem_of(answer) == "job-not-found"
         assert answer.json()["detail"] == f"Invalid job name format: {name}"
+
+
+async def test_a_job_goes_neither_by_its_number_nor_by_its_id(ada: Api, queue: Queue):
+    ada.register()
+    job = await queue.get_job("lab:modifiers:Rotate")
+    for name in (job.id, job.uuid):
+        for answer in (
+            ada.get(f"rooms/lab/jobs/{name}"),
+            ada.get(f"rooms/lab/jobs/{name}/tasks"),
+            ada.post(f"rooms/lab/tasks/{name}", json={}),
+        ):
+            assert problem_of(answer) == "job-not-found"
+            assert answer.json()["detail"] == f"Invalid job name format: {name}"
 
 
 @pytest.mark.parametrize(

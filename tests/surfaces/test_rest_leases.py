@@ -67,6 +67,23 @@ def test_saying_a_thing_twice_under_the_same_lease_is_saying_it_once(ada: Api, w
     assert problem_of(update(ada, task, "failed", lease)) == "lease-lost"
 
 
+async def test_a_failure_that_is_told_twice_is_tried_again_once(ada: Api, queue: Queue, worker: str):
+    ada.submit()
+    task, lease = claim(ada, worker)
+    first = update(ada, task, "failed", lease, error="no route")
+    assert (first.status_code, first.json()["status"]) == (200, "pending")
+    assert (update(ada, task, "failed", lease, error="no route").json()) == first.json()
+    again, fresh = claim(ada, worker)
+    # Also while the next attempt goes on, and after it has ended.
+    assert update(ada, task, "failed", lease, error="no route").json() == again
+    assert update(ada, again, "running", fresh).status_code == 200
+    done = update(ada, again, "completed", fresh, result=2)
+    assert update(ada, task, "failed", lease, error="no route").json() == done.json()
+    held = await queue.get_task(task_uuid=UUID(task["id"]))
+    assert [attempt.error for attempt in await queue.list_attempts(held.id)] == ["no route", None]
+    assert problem_of(update(ada, task, "completed", lease)) == "lease-lost"
+
+
 async def test_a_repeated_ending_is_answered_after_its_worker_has_left(ada: Api, queue: Queue, worker: str):
     ada.submit()
     task, lease = claim(ada, worker)

@@ -76,9 +76,13 @@ def test_a_room_sees_its_own_and_the_shared_providers(ada: Api, root: Api, provi
     assert ada.get("rooms/lab/providers/@global:filesystem:disk/info").json() == shared
     for name in ("elsewhere:filesystem:disk", "lab:filesystem:other"):
         assert problem_of(ada.get(f"rooms/lab/providers/{name}/info")) == "provider-not-found"
-    malformed = ada.get("rooms/lab/providers/nonsense")
-    assert problem_of(malformed) == "provider-not-found"
-    assert malformed.json()["detail"] == "Invalid provider name format: nonsense"
+    for name in ("nonsense", provider["id"]):
+        for malformed in (
+            ada.get(f"rooms/lab/providers/{name}"),
+            ada.get(f"rooms/lab/providers/{name}/info"),
+        ):
+            assert problem_of(malformed) == "provider-not-found"
+            assert malformed.json()["detail"] == f"Invalid provider name format: {name}"
 
 
 async def test_a_read_is_passed_on_once_and_answered_from_then_on(

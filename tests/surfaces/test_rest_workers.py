@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+from pgjobs.queue import Queue
 from tests.surfaces.rest_server import Api, problem_of
 
 
@@ -37,6 +38,21 @@ def test_a_heartbeat_moves_forward_and_is_the_owners_only(ada: Api, root: Api):
     assert problem_of(root.patch(f"workers/{worker['id']}")) == "forbidden"
     assert problem_of(ada.patch(f"workers/{uuid4()}")) == "worker-not-found"
     assert problem_of(ada.patch("workers/not-a-uuid")) == "validation-error"
+
+
+async def test_a_heartbeat_tells_which_tasks_to_stop(ada: Api, queue: Queue):
+    worker = ada.register()["worker_id"]
+    ada.submit()
+    ada.submit()
+    task, other = ada.claim(worker), ada.claim(worker)
+    assert ada.patch(f"workers/{worker}").json()["cancel_requested"] == []
+    held = await queue.get_task(task_uuid=UUID(task["id"]))
+    await queue.cancel_task(held.id, reason="too slow")
+    assert ada.patch(f"workers/{worker}").json()["cancel_requested"] == [task["id"]]
+    stopped = ada.update(task, "cancelled").json()
+    assert (stopped["status"], stopped["error"]) == ("cancelled", "too slow")
+    assert ada.patch(f"workers/{worker}").json()["cancel_requested"] == []
+    assert ada.get(f"tasks/{other['id']}").json()["status"] == "claimed"
 
 
 def test_a_worker_is_retired_by_its_owner_or_a_superuser(ada: Api, bob: Api, root: Api):

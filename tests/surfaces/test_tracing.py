@@ -130,3 +130,8 @@ async def test_a_task_submitted_by_http_carries_the_trace_of_its_request(
     assert answer.status_code == 202, answer.text
     (lease,) = await queue.claim_tasks(worker)
     assert lease.trace_context == carried
+    # What is released can be claimed over HTTP, whose answer has the same headers.
+    await queue.release_task(lease)
+    claimed = ada.post("tasks/claim", content=f'{{"worker_id": "{worker}"}}', headers={"content-type": kind})
+    told = [claimed.headers[name] for name in ("traceparent", "tracestate") if name in claimed.headers]
+    assert " ".join(told) == (carried or "")

@@ -12,7 +12,8 @@ begin
   return query
   select
     c.task_id, pgjobs.task_uuid(c.task_id), c.job, c.room, 'claimed', c.created_at, null::timestamptz,
-    null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token
+    null::timestamptz, claim_and_show.worker_id, null::text, c.payload, null::jsonb, null::integer, c.token,
+    c.trace_context
   from pgjobs.claim_tasks(
     worker_id => claim_and_show.worker_id, remote => true, actor => claim_and_show.actor, durable => claim_and_show.durable
   ) as c;

@@ -1,8 +1,9 @@
 -- The numbers of every job, one row each: what waits and runs now (queued,
--- backlog, processing, stale_processing), how many schedules run it and how many of
--- them nobody starts (schedules, overdue_schedules, where there are any), and since
--- the beginning what ended (completed, failed, cancelled, retried) and how long it
--- took (duration, latency, with the upper bound of each bucket in `up_to`).
+-- backlog, processing, stale_processing), whether it is paused or archived (paused), how
+-- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
+-- where there are any), and since the beginning what ended (completed, failed, cancelled,
+-- retried) and how long it took (duration, latency, with the upper bound of each bucket
+-- in `up_to`).
 --
 -- Lines are counted up to a thousand for each job and estimated beyond; what ended
 -- is what sweeps have counted.
@@ -37,6 +38,10 @@ begin
       ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
       ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
     ) as m (measure, quantity)
+    union all
+    select j.id, 'paused', null, (j.paused_at is not null or j.archived_at is not null)::integer, 0
+    from pgjobs.jobs as j
+    where j.deleted_at is null
     union all
     select s.job_id, m.measure, null, m.quantity, 0
     from (

@@ -40,6 +40,7 @@ begin
     v_job, array[register_schedule.payload], v_room, register_schedule.priority, null, register_schedule.max_attempts, null,
     false, false
   );
+  perform pgjobs.check_labels(null, register_schedule.owner, register_schedule.project, register_schedule.tags);
   -- The update locks the row, so that two first registrations see one another.
   insert into pgjobs.schedules as s (
     room, name, job_id, cron, every, timezone, payload, priority, max_attempts, owner, project, tags, missed, overlap,

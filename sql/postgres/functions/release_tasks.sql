@@ -1,6 +1,7 @@
 -- Gives leases back unused: no attempt is counted and the task keeps its place
--- in the lane. With a `delay` it becomes due that much later instead. With
--- `holder` the lease must also be that holder's.
+-- in the lane. With a `delay` it becomes due that much later instead, and leaves
+-- its slot, where the job has a limit, to what is due now. With `holder` the lease
+-- must also be that holder's.
 create function pgjobs.release_tasks(
   task_ids bigint[], tokens uuid[], delay interval default null, holder text default null
 )

@@ -44,6 +44,10 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_silent uuid[] := array(
+    select w.id from pgjobs.workers as w
+    where w.last_heartbeat_at < v_now - (select s.worker_timeout from pgjobs.settings as s)
+  );
   v_few integer := greatest(100, 20000 / greatest(20, (select count(*) from pgjobs.jobs as j where j.deleted_at is null)));
 begin
   return query
@@ -52,7 +56,8 @@ begin
       l.job_id,
       count(*) filter (where l.started_at is null) as claimed,
       count(*) filter (where l.started_at is not null) as running,
-      count(*) filter (where l.until <= v_now) as overdue
+      -- One without an end lives by heartbeats.
+      count(*) filter (where coalesce(l.until <= v_now, l.worker_id = any (v_silent))) as overdue
     from pgjobs.leases as l
     -- By the key: the pages of a busy table are mostly empty.
     where l.task_id > 0

@@ -62,6 +62,24 @@ $$;
 comment on function pgjobs.check_submission is
   'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
 
+-- Whose a task is and what it is called by: text that others read, in lists and in claims.
+create function pgjobs.check_labels(submitter text, owner text, project text, tags text[])
+returns void
+language plpgsql immutable
+as $$
+begin
+  if greatest(length(submitter), length(owner), length(project)) > 200 then
+    perform pgjobs.refuse('validation-error', 'submitter, owner and project have at most 200 characters');
+  end if;
+  if cardinality(tags) > 20 or exists (select from unnest(tags) as t (tag) where length(t.tag) > 200) then
+    perform pgjobs.refuse('validation-error', 'tags are at most 20, of at most 200 characters');
+  end if;
+end
+$$;
+
+comment on function pgjobs.check_labels is
+  'Refuses labels that are too long or too many. Example: select pgjobs.check_labels(''ada'', ''ada'', null, array[''nightly''])';
+
 create function pgjobs.check_trace_context(trace_context text)
 returns void
 language plpgsql immutable

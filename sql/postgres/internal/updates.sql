@@ -76,13 +76,21 @@ begin
     return false;
   elsif token = held then
     return old_status = 'running' and new_status = 'running';
-  elsif old_status <> new_status or not exists (
+  elsif old_status = new_status and exists (
     select from pgjobs.outcomes as o where o.task_id = is_said_before.task_id and o.token = is_said_before.token
   ) then
-    perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
-      'It lapsed or passed to another worker.');
+    return true;
+  -- What was failed may be tried again since, or have ended otherwise.
+  elsif new_status = 'failed' and exists (
+    select from pgjobs.attempts as a
+    where a.task_id = is_said_before.task_id and a.token = is_said_before.token
+      and pgjobs.is_own_failure(a.status, a.error_kind)
+  ) then
+    return true;
   end if;
-  return true;
+  perform pgjobs.refuse('lease-lost', format('The lease of task %s is lost', task_uuid),
+    'It lapsed or passed to another worker.');
+  return false;
 end
 $$;
 

@@ -6,6 +6,7 @@
 -- the file.
 select true as v_remote;
 call claim_tasks(worker_id => :worker_id, remote => :v_remote, actor => :actor) into v_claimed;
-select a.*, json_extract(:v_claimed, '$[0].token') as token
+select
+  a.*, json_extract(:v_claimed, '$[0].token') as token, json_extract(:v_claimed, '$[0].trace_context') as trace_context
 from task_answer as a
 where a.id = json_extract(:v_claimed, '$[0].task_id');

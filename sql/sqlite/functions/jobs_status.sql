@@ -3,6 +3,7 @@
 -- Every job that is registered: what waits and runs, and what the last hour gave.
 select now() - 3600000000 as v_since, 'job' as v_by, null as v_step, null as v_job;
 -- include rates
+-- include silent_workers
 select
   j.full_name as job,
   case when j.archived_at is not null then 'archived' when j.paused_at is not null then 'paused' else 'open' end as state,
@@ -35,7 +36,7 @@ left join (
     t.job_id,
     sum(t.started_at is null) as claimed,
     sum(t.started_at is not null) as running,
-    sum(coalesce(t.until <= now(), false)) as overdue
+    sum(coalesce(t.until <= now(), t.worker_id in (select s.value from json_each(:v_silent) as s), false)) as overdue
   from tasks as t
   where t.status in ('claimed', 'running')
   group by t.job_id

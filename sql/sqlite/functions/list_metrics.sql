@@ -1,10 +1,11 @@
 -- list_metrics()
 --
 -- The numbers of every job, one row each: what waits and runs now (queued,
--- backlog, processing, stale_processing), how many schedules run it and how many of
--- them nobody starts (schedules, overdue_schedules, where there are any), what ended
--- in all time (completed, failed, cancelled, retried) and how long it took (duration,
--- latency, with the upper bound of each bucket in `up_to`).
+-- backlog, processing, stale_processing), whether it is paused or archived (paused), how
+-- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
+-- where there are any), what ended in all time (completed, failed, cancelled, retried) and
+-- how long it took (duration, latency, with the upper bound of each bucket in `up_to`).
+-- include silent_workers
 with numbers (job_id, measure, up_to, quantity, seconds) as (
   select t.job_id, 'queued', null, count(*), 0.0 from tasks as t where t.status = 'pending' group by t.job_id
   union all
@@ -20,8 +21,13 @@ with numbers (job_id, measure, up_to, quantity, seconds) as (
   union all
   select t.job_id, 'stale_processing', null, count(*), 0.0
   from tasks as t
-  where t.status in ('claimed', 'running') and t.until <= now()
+  where t.status in ('claimed', 'running')
+    and (t.until <= now() or (t.until is null and t.worker_id in (select s.value from json_each(:v_silent) as s)))
   group by t.job_id
+  union all
+  select j.id, 'paused', null, j.paused_at is not null or j.archived_at is not null, 0.0
+  from jobs as j
+  where j.deleted_at is null
   union all
   select s.job_id, 'schedules', null, count(*), 0.0 from schedules as s group by s.job_id
   union all

@@ -3,6 +3,7 @@
 -- The queue in one row, counted when asked.
 select now() - 3600000000 as v_since, 'all' as v_by, null as v_step, null as v_job;
 -- include rates
+-- include silent_workers
 select
   now() as at,
   (select count(*) from jobs as j where j.deleted_at is null and j.archived_at is null) as jobs,
@@ -17,7 +18,11 @@ select
   (select count(*) from tasks as t where t.status = 'pending' and not t.is_ready) as scheduled,
   (select count(*) from tasks as t where t.status in ('claimed', 'running') and t.started_at is null) as claimed,
   (select count(*) from tasks as t where t.status in ('claimed', 'running') and t.started_at is not null) as running,
-  (select count(*) from tasks as t where t.status in ('claimed', 'running') and t.until <= now()) as overdue,
+  (
+    select count(*) from tasks as t
+    where t.status in ('claimed', 'running')
+      and (t.until <= now() or (t.until is null and t.worker_id in (select s.value from json_each(:v_silent) as s)))
+  ) as overdue,
   (select count(*) from tasks as t where t.status = 'ignored') as ignored,
   coalesce(json_extract(:v_rates, '$[0].completed'), 0) as completed_last_hour,
   coalesce(json_extract(:v_rates, '$[0].failed'), 0) as failed_last_hour,

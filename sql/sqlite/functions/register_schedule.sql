@@ -29,10 +29,11 @@ where :name = '' or length(:name) > 200;
 select refuse('validation-error', 'missed must be once, skip or each', 'Got ' || :missed || '.')
 where :missed not in ('once', 'skip', 'each');
 -- include check_times
-select coalesce(:room, j.room) as v_room, json_array(:payload) as v_payloads, false as v_cross_room
+select coalesce(:room, j.room) as v_room, json_array(:payload) as v_payloads, false as v_cross_room, null as v_submitter
 from jobs as j
 where j.id = :v_job;
 -- include check_submission
+-- include check_labels
 select s.id as v_schedule
 from schedules as s
 where s.room = :v_room and s.name = :name;

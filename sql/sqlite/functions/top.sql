@@ -5,6 +5,7 @@
 -- include served_jobs
 select now() - 300000000 as v_since, 'job' as v_by, null as v_step, null as v_job;
 -- include rates
+-- include silent_workers
 with busy as (
   select
     j.full_name, j.archived_at, j.paused_at, r.value as rates,
@@ -20,7 +21,9 @@ with busy as (
     (select count(*) from tasks as t where t.status = 'pending' and not t.is_ready and t.job_id = j.id) as later,
     (select count(*) from tasks as t where t.status in ('claimed', 'running') and t.job_id = j.id) as held,
     (
-      select count(*) from tasks as t where t.status in ('claimed', 'running') and t.job_id = j.id and t.until <= now()
+      select count(*) from tasks as t
+      where t.status in ('claimed', 'running') and t.job_id = j.id
+        and (t.until <= now() or (t.until is null and t.worker_id in (select s.value from json_each(:v_silent) as s)))
     ) as overdue
   from jobs as j
   left join json_each(:v_rates) as r on json_extract(r.value, '$.part') = j.id

@@ -19,7 +19,13 @@ select
   t.status as v_old,
   t.token as v_token,
   t.job_id as v_job,
-  coalesce(t.token = :token and t.status = :status and (t.ended_at is not null or t.status = 'running'), false) as v_is_said
+  coalesce(t.token = :token and t.status = :status and (t.ended_at is not null or t.status = 'running'), false)
+  -- What was failed may be tried again since, or have ended otherwise.
+  or (:status = 'failed' and exists (
+    select 1 from attempts as a
+    where a.task_id = t.id and a.token = :token and a.status = 'failed'
+      and coalesce(a.error_kind, '') not in ('lease_expired', 'worker_disconnected', 'internal_timeout')
+  )) as v_is_said
 from tasks as t
 where t.id = :v_task;
 select refuse(

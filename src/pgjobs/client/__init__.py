@@ -11,7 +11,7 @@ with JobManager(Api("http://127.0.0.1:8787", token), tsio=tsio) as manager:
 from pgjobs.client.api import Api, ApiManager
 from pgjobs.client.extensions import Category, Extension, Provider
 from pgjobs.client.manager import JobManager
-from pgjobs.client.tasks import ClaimedTask, TaskStream
+from pgjobs.client.tasks import ClaimedTask, TaskCancelled, TaskStream
 
 __all__ = [
     "Api",
@@ -21,5 +21,6 @@ __all__ = [
     "Extension",
     "JobManager",
     "Provider",
+    "TaskCancelled",
     "TaskStream",
 ]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import httpx
 from pydantic import BaseModel
@@ -28,6 +29,7 @@ log = logging.getLogger("pgjobs.client")
 JOIN_SECONDS = 10.0
 SIGNAL_SECONDS = 0.2
 ANSWER_SECONDS = 15.0
+TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 class JobManager(Registry):
@@ -57,6 +59,7 @@ class JobManager(Registry):
         )
         self._polling_interval = polling_interval
         self._disconnecting = threading.Lock()
+        self._claimed: WeakValueDictionary[str, ClaimedTask] = WeakValueDictionary()
         self._serving = Serving(self, execute, heartbeat_interval)
         self._live = LiveConnection(
             tsio, on_connect=self._join_all, on_task=self._task_available.set, on_request=self._answer
@@ -92,8 +95,11 @@ class JobManager(Registry):
         self._update(task.task_id, "cancelled", task.token)
 
     def heartbeat(self) -> None:
-        """Tells the server that the worker is alive."""
-        self.calls.call("PATCH", f"/workers/{self._required_worker()}")
+        """Tells the server that the worker is alive, and its tasks what the server answers."""
+        shown = self.calls.call("PATCH", f"/workers/{self._required_worker()}").json()
+        for task_id in shown.get("cancel_requested", ()):
+            if (task := self._claimed.get(task_id)) is not None:
+                task.ask_to_stop()
 
     def submit(self, extension: BaseModel, room: str, job_room: str = GLOBAL) -> str:
         """Submits a task from a room; returns its id."""
@@ -115,11 +121,13 @@ class JobManager(Registry):
             if (shown := response.json()["task"]) is None:
                 return None
             token = response.headers.get("Lease-Token")
+            trace = {name: response.headers[name] for name in TRACE_HEADERS if name in response.headers}
             if (job := self._jobs.get(shown["job_name"])) is None:
                 problem = f"This worker does not serve {shown['job_name']}"
             else:
                 try:
-                    return ClaimedTask.of(shown, *job, token)
+                    task = self._claimed[shown["id"]] = ClaimedTask.of(shown, *job, token, trace)
+                    return task
                 except Exception as error:
                     # A model's own validators may raise anything.
                     problem = f"The payload does not fit: {error}"

@@ -87,6 +87,10 @@ class Serving:
         try:
             result = self._execute(task)
         except BaseException as error:
+            if task.cancel_requested:
+                log.info("task %s was cancelled", task.task_id)
+                self._tell(task, lambda: manager.cancel(task))
+                return
             # sys.exit() too: it would end this thread and leave a worker that only sends heartbeats.
             log.exception("task %s failed", task.task_id)
             message = f"{type(error).__name__}: {error}"

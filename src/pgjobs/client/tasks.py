@@ -11,6 +11,10 @@ from typing import Any, Self
 from pydantic import BaseModel
 
 
+class TaskCancelled(Exception):
+    """Raised by `raise_if_cancelled`: the work on this task should stop."""
+
+
 @dataclass(frozen=True)
 class ClaimedTask:
     """A task this worker has claimed, with its parameters as an instance of the registered class."""
@@ -24,10 +28,28 @@ class ClaimedTask:
     run_kwargs: dict[str, Any] = field(default_factory=dict)
     token: str | None = field(default=None, repr=False)
     """The lease: reports that carry it are refused once the task has passed to another worker."""
+    trace_context: dict[str, str] = field(default_factory=dict, repr=False)
+    """W3C's `traceparent` and `tracestate` of the submit, if it was in a trace."""
+    _asked_to_stop: threading.Event = field(
+        default_factory=threading.Event, init=False, repr=False, compare=False
+    )
 
     @property
     def id(self) -> str:
         return self.task_id
+
+    @property
+    def cancel_requested(self) -> bool:
+        """Whether somebody wants it stopped: the server says so with every heartbeat."""
+        return self._asked_to_stop.is_set()
+
+    def raise_if_cancelled(self) -> None:
+        """For loops, which nobody else can stop."""
+        if self.cancel_requested:
+            raise TaskCancelled(f"Task {self.task_id} was cancelled")
+
+    def ask_to_stop(self) -> None:
+        self._asked_to_stop.set()
 
     @classmethod
     def of(
@@ -36,6 +58,7 @@ class ClaimedTask:
         model: type[BaseModel],
         run_kwargs: dict[str, Any],
         token: str | None = None,
+        trace_context: dict[str, str] | None = None,
     ) -> Self:
         return cls(
             task_id=shown["id"],
@@ -46,6 +69,7 @@ class ClaimedTask:
             extension=model.model_validate(shown["payload"]),
             run_kwargs=run_kwargs,
             token=token,
+            trace_context=trace_context or {},
         )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 from fastapi import Depends, Path, Query
 from starlette.requests import Request
 
-from pgjobs.errors import InvalidRoom
+from pgjobs.errors import InvalidRoom, JobNotFound, ProviderNotFound
 from pgjobs.queue import Queue
 from pgjobs.rest.settings import ApiSettings
 from pgjobs.rest.waiting import Waiters
@@ -66,6 +66,20 @@ async def readable_room(room_id: Annotated[str, Path()]) -> str:
     return room_id
 
 
+async def named_job(job_name: Annotated[str, Path()]) -> str:
+    """A job's address: over HTTP it goes neither by its number nor by its id."""
+    if job_name.count(":") < 2:
+        raise JobNotFound(f"Invalid job name format: {job_name[:200]}", hint="Write room:category:name.")
+    return job_name
+
+
+async def named_provider(provider_name: Annotated[str, Path()]) -> str:
+    if provider_name.count(":") < 2:
+        message = f"Invalid provider name format: {provider_name[:200]}"
+        raise ProviderNotFound(message, hint="Write room:category:name.")
+    return provider_name
+
+
 @lru_cache(maxsize=1)
 def _environment() -> ApiSettings:
     return ApiSettings()
@@ -75,6 +89,8 @@ QueueDep = Annotated[Queue, Depends(get_queue)]
 SettingsDep = Annotated[ApiSettings, Depends(settings_of)]
 RoomDep = Annotated[str, Depends(readable_room)]
 WritableRoomDep = Annotated[str, Depends(verify_writable_room)]
+JobNameDep = Annotated[str, Depends(named_job)]
+ProviderNameDep = Annotated[str, Depends(named_provider)]
 LimitDep = Annotated[int, Query(ge=0, le=500, description="Items on the page.")]
 OffsetDep = Annotated[int, Query(ge=0, le=2_000_000_000, description="Items before the page.")]
 

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pgjobs.queue import Queue
 from pgjobs.rest import tasks
 from pgjobs.rest.auth import User, acting_user, current_active_user
-from pgjobs.rest.dependencies import get_queue, get_waiters, settings_of, verify_writable_room
+from pgjobs.rest.dependencies import get_queue, get_waiters, named_job, settings_of, verify_writable_room
 from pgjobs.rest.internal import get_internal
 from pgjobs.rest.preferences import preferred_wait
 from pgjobs.rest.problems import BODY_LIMIT, problem_response
@@ -85,11 +85,11 @@ def _submit(request: Request, response: Response, body: Any) -> Answering:
     response.status_code = 202
 
     async def answer() -> TaskOut:
-        room = await verify_writable_room(room_id)
+        room, job = await verify_writable_room(room_id), await named_job(job_name)
         queue, settings, actor = await _asked_by(request)
         internal = await get_internal(request)
         return await tasks.submit_task(
-            room, job_name, given, response, queue, actor, settings, internal, key, *trace
+            room, job, given, response, queue, actor, settings, internal, key, *trace
         )
 
     return answer()

@@ -5,29 +5,29 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Depends, FastAPI
 from starlette.requests import Request
 
-from pgjobs.errors import InternalJobNotConfigured
-from pgjobs.models import Lease
+from pgjobs.errors import InternalJobNotConfigured, InvalidArgument
+from pgjobs.jobs import Jobs
 from pgjobs.queue import Queue
+from pgjobs.rest.dispatching import Executor, dispatch
+from pgjobs.rest.internal_jobs import Handler, InternalJob
+from pgjobs.worker import Worker
 
 log = logging.getLogger("pgjobs.internal")
 
-Handler = Callable[[Any, str, UUID], Awaitable[Any]]
-"""Runs a task: payload, room, task id. What it returns is the result."""
-Executor = Callable[[str, Any, str, UUID], Awaitable[Any]]
-"""Passes a task on elsewhere: job, payload, room, task id. Whoever gets it ends it."""
-
 PREFIX = "@internal:"
-HEARTBEAT_SECONDS = 15.0
-POLL_SECONDS = 5.0
+PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 30.0
+GRACE = timedelta(seconds=5)
 
 
 @dataclass
@@ -52,55 +52,30 @@ class InternalJobs:
             raise InternalJobNotConfigured(f"Internal job {job_name} has no executor")
 
     async def run(self, queue: Queue) -> None:
-        """Registers the jobs and serves them until cancelled."""
-        for job in self.handlers:
-            await queue.register_job(
-                *job.split(":", 2), schema=self.schemas[job], replace_schema=True, events="full"
-            )
-        worker = await queue.register_worker("server", jobs=list(self.handlers))
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(_heartbeat(queue, worker.id))
-                for _ in range(self.concurrency):
-                    group.create_task(self._serve(queue, worker.id))
-        finally:
-            with suppress(Exception):
-                await queue.retire_worker(worker.id)
+        """Registers the jobs and serves them until cancelled, whatever happens to the database."""
+        pause = PAUSE_SECONDS / 2
+        while True:
+            started = time.monotonic()
+            try:
+                await self._serve(queue)
+            except Exception:
+                log.exception("cannot serve @internal jobs, trying again")
+            has_served = time.monotonic() - started > LONGEST_PAUSE_SECONDS
+            pause = PAUSE_SECONDS if has_served else min(pause * 2, LONGEST_PAUSE_SECONDS)
+            await asyncio.sleep(pause)
 
-    async def _serve(self, queue: Queue, worker_id: UUID) -> None:
-        woken = asyncio.Event()
-        stop = await queue.driver.listen("wake", lambda _: woken.set())
-        try:
-            while True:
-                woken.clear()
-                try:
-                    await queue.mark_waiting(worker_id)
-                    leases = await queue.claim_tasks(worker_id, start=self.executor is None)
-                    for lease in leases:
-                        await self._run_one(queue, lease)
-                except Exception:
-                    log.exception("cannot claim @internal tasks")
-                    leases = []
-                if not leases:
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(POLL_SECONDS):
-                            await woken.wait()
-        finally:
-            stop()
-
-    async def _run_one(self, queue: Queue, lease: Lease) -> None:
-        task_id = (await queue.get_task(lease.task_id)).uuid
-        try:
-            if self.executor is not None:
-                await self.executor(lease.job, lease.payload, lease.room, task_id)
-                return
-            result = await self.handlers[lease.job](lease.payload, lease.room, task_id)
-        except Exception as error:
-            log.exception("@internal task %s failed", task_id)
-            message = "Failed to dispatch to internal executor" if self.executor else str(error)
-            await queue.fail_task(lease, message or type(error).__name__)
+    async def _serve(self, queue: Queue) -> None:
+        jobs = Jobs(queue)
+        for address, handler in self.handlers.items():
+            jobs.add(InternalJob(jobs, address, handler, self.schemas[address]))
+        if self.executor is not None:
+            await dispatch(queue, jobs, self.executor, concurrency=self.concurrency)
         else:
-            await queue.complete_task(lease, result)
+            # Upkeep is the server's, beside this.
+            worker = Worker(
+                queue, jobs, concurrency=self.concurrency, prefetch=0, grace=GRACE, sweep=None, name="server"
+            )
+            await worker.run()
 
 
 def register_internal(
@@ -115,6 +90,8 @@ def register_internal(
     internal = InternalJobs(executor=executor, concurrency=concurrency)
     for name, job in jobs.items():
         full_name = name if name.startswith(PREFIX) else PREFIX + name
+        if full_name.count(":") < 2:
+            raise InvalidArgument(f"Invalid job name format: {name}", hint="Write category:name.")
         is_model = inspect.isclass(job) and hasattr(job, "model_json_schema")
         internal.handlers[full_name] = _handler_of_model(job) if is_model else job
         internal.schemas[full_name] = job.model_json_schema() if is_model else {}
@@ -136,12 +113,3 @@ def _handler_of_model(model: Any) -> Handler:
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     return handle
-
-
-async def _heartbeat(queue: Queue, worker_id: UUID) -> None:
-    while True:
-        await asyncio.sleep(HEARTBEAT_SECONDS)
-        try:
-            await queue.heartbeat_worker(worker_id)
-        except Exception:
-            log.exception("cannot send a heartbeat")

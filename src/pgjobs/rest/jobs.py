@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from pgjobs.errors import InvalidCategory
 from pgjobs.rest.auth import ActorDep, Reading
 from pgjobs.rest.dependencies import (
+    JobNameDep,
     LimitDep,
     OffsetDep,
     QueueDep,
@@ -88,7 +89,7 @@ async def list_jobs(
     dependencies=[Reading],
     responses=problems("unauthorized", "invalid-room-id", "job-not-found"),
 )
-async def get_job(room_id: RoomDep, job_name: str, queue: QueueDep) -> JobOut:
+async def get_job(room_id: RoomDep, job_name: JobNameDep, queue: QueueDep) -> JobOut:
     """One job visible from the room, by its full name."""
     return JobOut.of(await queue.get_job(job_name, room=room_id))
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 
 from pgjobs.rest.auth import ActorDep, Reading
-from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep, WritableRoomDep
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, ProviderNameDep, QueueDep, RoomDep, WritableRoomDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page, ProviderIn, ProviderOut
@@ -73,7 +73,7 @@ async def list_providers(
     dependencies=[Reading],
     responses=problems("unauthorized", "invalid-room-id", "provider-not-found"),
 )
-async def get_provider(room_id: RoomDep, provider_name: str, queue: QueueDep) -> ProviderOut:
+async def get_provider(room_id: RoomDep, provider_name: ProviderNameDep, queue: QueueDep) -> ProviderOut:
     """One provider visible from the room, by its full name."""
     return ProviderOut.of(await queue.get_provider(provider_name, room=room_id))
 

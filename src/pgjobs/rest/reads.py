@@ -19,7 +19,7 @@ from pgjobs.queue import Queue
 from pgjobs.queue_providers import Provider
 from pgjobs.rest.auth import ActorDep
 from pgjobs.rest.bodies import read_body
-from pgjobs.rest.dependencies import QueueDep, RoomDep, SettingsDep
+from pgjobs.rest.dependencies import ProviderNameDep, QueueDep, RoomDep, SettingsDep
 from pgjobs.rest.documented import headers, problems
 from pgjobs.rest.preferences import WaitDep
 from pgjobs.rest.problems import ProblemDetail, ProblemException, ProblemRoute, UploadRoute, problem
@@ -62,7 +62,7 @@ _UPLOAD = {
 async def read(
     request: Request,
     room_id: RoomDep,
-    provider_name: str,
+    provider_name: ProviderNameDep,
     queue: QueueDep,
     actor: ActorDep,
     backend: BackendDep,

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pgjobs.models import Job, Worker, WorkerSummary
 from pgjobs.queue_providers import Provider
-from pgjobs.queue_rest import Counted, ShownStatus, TaskAnswer
+from pgjobs.queue_rest import Counted, Heartbeat, ShownStatus, TaskAnswer
 
 Item = TypeVar("Item")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -52,6 +52,22 @@ class WorkerOut(Wire):
     @classmethod
     def of(cls, worker: Worker) -> Self:
         return cls(id=worker.id, last_heartbeat=worker.last_heartbeat_at)
+
+
+class HeartbeatOut(Wire):
+    """A worker that is alive; `cancel_requested` are those of its tasks that it should stop."""
+
+    id: UUID
+    last_heartbeat: datetime
+    cancel_requested: list[UUID]
+
+    @classmethod
+    def of(cls, heartbeat: Heartbeat) -> Self:
+        return cls(
+            id=heartbeat.id,
+            last_heartbeat=heartbeat.last_heartbeat_at,
+            cancel_requested=heartbeat.cancel_requested,
+        )
 
 
 class WorkerListed(Wire):

@@ -12,6 +12,7 @@ from pgjobs.queue_rest import ClaimAnswer, ShownStatus
 from pgjobs.rest.auth import ActorDep, Reading
 from pgjobs.rest.claiming import claim_within
 from pgjobs.rest.dependencies import (
+    JobNameDep,
     LimitDep,
     OffsetDep,
     QueueDep,
@@ -27,7 +28,7 @@ from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import ClaimIn, ClaimOut, Page, TaskIn, TaskOut, TaskUpdate
 from pgjobs.rest.together import together
 from pgjobs.rest.validation import check_payload
-from pgjobs.tracing import context_of
+from pgjobs.tracing import context_of, headers_of
 
 router = APIRouter(route_class=ProblemRoute, tags=["tasks"])
 
@@ -44,6 +45,8 @@ TraceHeader = Annotated[str | None, Header(include_in_schema=False)]
 _CLAIMED = headers(
     Preference_Applied="`wait=N`, when the answer was waited for.",
     Lease_Token="The lease of the task: updates that carry it are refused once the task has passed on.",  # noqa: S106
+    traceparent="The trace its submit is in, if any, for the span of its run.",
+    tracestate="What goes with it.",
 )
 _WAITED = headers(Preference_Applied="`wait=N`, when the answer was waited for.")
 
@@ -75,7 +78,7 @@ async def list_tasks(
 )
 async def list_tasks_of_job(
     room_id: RoomDep,
-    job_name: str,
+    job_name: JobNameDep,
     queue: QueueDep,
     status: StatusFilter = None,
     limit: LimitDep = 50,
@@ -113,7 +116,7 @@ async def list_tasks_of_job(
 )
 async def submit_task(
     room_id: WritableRoomDep,
-    job_name: str,
+    job_name: JobNameDep,
     body: TaskIn,
     response: Response,
     queue: QueueDep,
@@ -171,6 +174,7 @@ async def claim_task(
         response.headers["Preference-Applied"] = f"wait={wait}"
     if task is not None:
         response.headers["Lease-Token"] = str(task.token)
+        response.headers.update(headers_of(task.trace_context))
     return ClaimOut(task=task and TaskOut.of(task))
 
 

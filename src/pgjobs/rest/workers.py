@@ -10,7 +10,7 @@ from pgjobs.rest.auth import ActorDep, Reading
 from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
-from pgjobs.rest.schemas import Page, WorkerListed, WorkerOut
+from pgjobs.rest.schemas import HeartbeatOut, Page, WorkerListed, WorkerOut
 from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["workers"])
@@ -50,9 +50,9 @@ async def list_workers_of_room(
     "/workers/{worker_id}",
     responses=problems("unauthorized", "forbidden", "worker-not-found"),
 )
-async def heartbeat_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) -> WorkerOut:
-    """Keep a worker of one's own alive."""
-    return WorkerOut.of(await queue.heartbeat_worker(worker_id, actor=actor.id))
+async def heartbeat_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) -> HeartbeatOut:
+    """Keep a worker of one's own alive, and learn which of its tasks it should stop."""
+    return HeartbeatOut.of(await queue.heartbeat_and_show(worker_id, actor=actor.id))
 
 
 @router.delete(

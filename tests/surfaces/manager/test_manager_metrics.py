@@ -45,6 +45,7 @@ async def test_an_idle_type_counts_zero(manager, home):
         "jobs_backlog": 0,
         "jobs_processing": 0,
         "jobs_stale_processing": 0,
+        "jobs_paused": 0,
         "jobs_completed_total": 0,
         "jobs_failed_total": 0,
         "jobs_retries_total": 0,
@@ -61,6 +62,39 @@ async def test_gauges_tell_what_is_there_now(manager, home, clock):
     assert seen["jobs_stale_processing"] == 0
     await clock.advance(seconds=61)
     assert (await scraped(home.queue))["jobs_stale_processing"] == 2
+
+
+async def test_a_lease_that_lives_by_heartbeats_is_stale_when_its_worker_is_silent(home, clock):
+    await home.queue.register_job(*EXPORT)
+    worker = await home.queue.register_worker(jobs=[":".join(EXPORT)])
+    await home.queue.submit_task(":".join(EXPORT))
+    await home.queue.claim_tasks(worker.id)
+    await clock.advance(seconds=45)
+    assert (await scraped(home.queue))["jobs_stale_processing"] == 0
+    await clock.advance(seconds=30)
+    assert (await scraped(home.queue))["jobs_stale_processing"] == 1
+    assert (await home.queue.overview()).overdue == 1
+    [job] = await home.queue.jobs_status()
+    assert job.overdue == 1
+    [line] = await home.queue.top()
+    assert line.state == "overdue"
+    await home.queue.heartbeat_worker(worker.id)
+    assert (await scraped(home.queue))["jobs_stale_processing"] == 0
+
+
+async def test_a_type_that_is_paused_or_archived_says_so(home):
+    await home.queue.register_job(*EXPORT)
+    for close, reopen in (("pause_job", "resume_job"), ("archive_job", "unarchive_job")):
+        await getattr(home.queue, close)(":".join(EXPORT))
+        assert (await scraped(home.queue))["jobs_paused"] == 1
+        await getattr(home.queue, reopen)(":".join(EXPORT))
+        assert (await scraped(home.queue))["jobs_paused"] == 0
+
+
+async def test_a_queue_without_jobs_has_a_number_too(home):
+    assert "jobs_types 0.0" in (await metrics.render(home.queue)).decode()
+    await home.queue.register_job(*EXPORT)
+    assert "jobs_types 1.0" in (await metrics.render(home.queue)).decode()
 
 
 async def test_schedules_are_counted_and_those_that_nobody_starts(home, clock):

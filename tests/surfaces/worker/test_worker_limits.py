@@ -57,3 +57,18 @@ async def test_a_slot_that_a_stranger_frees_wakes_the_worker(queue: Queue, jobs:
         assert await waiting.status() == "pending"
         await queue.complete_task(held)
         await waiting.result(timeout=5)
+
+
+async def test_a_slot_that_is_given_back_for_later_wakes_the_worker(queue: Queue, jobs: Jobs):
+    @jobs.task(max_running=1)
+    async def alone() -> None: ...
+
+    await jobs.register()
+    await alone.submit()
+    [held] = await queue.claim_tasks(holder="stranger", lease=timedelta(minutes=1), in_room="@global")
+    async with Worker(queue, jobs, poll=timedelta(minutes=5)):
+        waiting = await alone.submit()
+        await asyncio.sleep(0.3)
+        assert await waiting.status() == "pending"
+        await queue.release_task(held, delay=timedelta(hours=1))
+        await waiting.result(timeout=5)
