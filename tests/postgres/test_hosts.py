@@ -42,7 +42,10 @@ def among(url: str, *ports: int) -> str:
     ("url", "servers"),
     [
         ("postgresql://a:5432,b:5433/shop", [Server("a", 5432), Server("b", 5433)]),
-        ("postgres://me:p%40,ss@a,b/shop?target_session_attrs=primary", [Server("a", None), Server("b", None)]),
+        (
+            "postgres://me:p%40,ss@a,b/shop?target_session_attrs=primary",
+            [Server("a", None), Server("b", None)],
+        ),
         ("postgresql://[::1]:5432,[fe80::1]/shop", [Server("::1", 5432), Server("fe80::1", None)]),
         ("postgresql://%2Frun%2Fpostgresql/shop", [Server("/run/postgresql", None)]),
         ("postgresql:///shop", []),
