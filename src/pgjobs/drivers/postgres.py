@@ -17,7 +17,7 @@ from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
 from pgjobs.drivers.migrations import migrate, read_release, require_current
 from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
-from pgjobs.errors import InvalidArgument
+from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.settings import Settings
 
 
@@ -185,6 +185,9 @@ async def call(
     text = call_text(schema, verb, tuple(given), _numbered)
     try:
         rows = await connection.fetch(text, *given.values())
+    except asyncpg.InvalidCachedStatementError as error:
+        # A verb answers with other columns than before. Outside of transactions asyncpg asks again by itself.
+        raise SchemaChanged("The schema was upgraded during the transaction", hint="Run it again.") from error
     except asyncpg.PostgresError as error:
         translated = problem_of(error.sqlstate, str(error.args[0]), error.detail, error.hint)
         if translated is None:

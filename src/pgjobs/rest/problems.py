@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgjobs.drivers.outages import is_away
-from pgjobs.errors import BY_SQLSTATE, DatabaseUnavailable, PgJobsError, SchemaBehind
+from pgjobs.errors import BY_SQLSTATE, DatabaseUnavailable, PgJobsError, SchemaBehind, SchemaChanged
 from pgjobs.rest.bodies import limited
 
 log = logging.getLogger("pgjobs.rest")
@@ -24,11 +24,9 @@ log = logging.getLogger("pgjobs.rest")
 BODY_LIMIT = 1024 * 1024
 MEDIA_TYPE = "application/problem+json"
 
+_ERRORS: list[type[PgJobsError]] = [*BY_SQLSTATE.values(), SchemaBehind, SchemaChanged, DatabaseUnavailable]
 KNOWN: dict[str, tuple[int, str]] = {
-    **{
-        error.problem: (error.status, (error.__doc__ or "").strip())
-        for error in (*BY_SQLSTATE.values(), SchemaBehind, DatabaseUnavailable)
-    },
+    **{error.problem: (error.status, (error.__doc__ or "").strip()) for error in _ERRORS},
     "not-found": (404, "There is nothing at this address."),
     "method-not-allowed": (405, "The address does not answer this method."),
     "invalid-filter": (400, "A filter or page has a value it cannot have."),
