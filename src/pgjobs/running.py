@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from pgjobs.errors import InvalidArgument, LeaseLost, PgJobsError
+from pgjobs.errors import InvalidArgument, LeaseLost, PgJobsError, SchemaChanged
 from pgjobs.models import Json
 
 if TYPE_CHECKING:
@@ -155,15 +155,19 @@ class RunningTask:
             raise InvalidArgument("This queue's driver has no transactions to share")
         if self.is_settled:
             raise InvalidArgument(f"Task {self.id} was completed by an earlier transaction")
-        async with begin() as connection:
-            yield connection
-            document = None if self.result is None else self.job.signature.document(self.result)
-            try:
-                await self.queue.bound_to(connection).complete_task((self.id, self.token), document)
-            except LeaseLost:
-                # Not interrupt(): the cancellation would hit the rollback.
-                self.interruption = "lost"
-                raise
+        try:
+            async with begin() as connection:
+                yield connection
+                document = None if self.result is None else self.job.signature.document(self.result)
+                try:
+                    await self.queue.bound_to(connection).complete_task((self.id, self.token), document)
+                except LeaseLost:
+                    # Not interrupt(): the cancellation would hit the rollback.
+                    self.interruption = "lost"
+                    raise
+        except SchemaChanged as error:
+            # Not the handler's doing, so it costs no attempt.
+            raise Snooze(timedelta(0)) from error
         self.is_settled = True
 
     # for the worker

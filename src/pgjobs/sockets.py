@@ -10,7 +10,16 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from pgjobs.errors import Forbidden, InvalidArgument, InvalidRoom, PgJobsError, Unauthorized, WorkerNotFound
+from pgjobs.drivers.outages import is_away
+from pgjobs.errors import (
+    DatabaseUnavailable,
+    Forbidden,
+    InvalidArgument,
+    InvalidRoom,
+    PgJobsError,
+    Unauthorized,
+    WorkerNotFound,
+)
 from pgjobs.events import (
     JoinJobRoom,
     JoinProviderRoom,
@@ -106,7 +115,8 @@ class SocketHandlers:
         except Exception as error:
             # Refused as well: left to itself the client would wait for an answer.
             log.warning("cannot tell who connects: %s: %s", type(error).__name__, error)
-            unknown = Unauthorized("Nobody can tell who you are")
+            kind = DatabaseUnavailable if is_away(error) else Unauthorized
+            unknown = kind("Nobody can tell who you are")
             raise Refused(unknown.message, _problem(unknown)) from error
         self._users[sid], self._workers[sid] = user, set()
         try:

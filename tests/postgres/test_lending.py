@@ -78,3 +78,27 @@ async def test_a_verb_under_way_does_not_keep_its_connection_from_closing(databa
     async with asyncio.timeout(0.9):
         await queue.close()
     await asking
+
+
+async def make_read_only(queue: Queue) -> None:
+    """As a server is that was the primary."""
+    async with queue.driver.transaction() as connection:  # type: ignore[attr-defined]
+        await connection.execute("set default_transaction_read_only = on")
+
+
+async def test_a_connection_that_cannot_write_any_more_is_not_lent_again(database_url: str):
+    async with await connected(database_url, max_size=1) as queue:
+        await make_read_only(queue)
+        with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+            await queue.register_job("@global", "tests", "Echo")
+        await queue.register_job("@global", "tests", "Echo")
+
+
+async def test_a_transaction_that_may_not_write_does_not_leave_its_connection_behind(database_url: str):
+    async with await connected(database_url, max_size=1) as queue:
+        await make_read_only(queue)
+        with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+            async with queue.driver.transaction() as connection:  # type: ignore[attr-defined]
+                await connection.execute("create table notes ()")
+        async with queue.driver.transaction() as connection:  # type: ignore[attr-defined]
+            await connection.execute("create table notes ()")

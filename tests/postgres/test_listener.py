@@ -286,3 +286,18 @@ async def test_a_cancellation_is_not_lost_when_listening_begins_at_the_same_mome
     await asyncio.wait([subscribing])
     assert subscribing.cancelled() == was_waiting
     await listener.close()
+
+
+async def test_a_listener_that_finds_no_primary_goes_on_looking(database_url):
+    tries, heard = iter(range(3)), Heard()
+
+    async def connect() -> Any:
+        if next(tries) < 2:
+            raise asyncpg.TargetServerAttributeNotMatched("None of the hosts match")
+        return await asyncpg.connect(database_url)
+
+    listener = Listener(connect, "pgjobs")
+    await listener.subscribe("wake", heard)
+    assert await heard.next() == ""
+    assert listener.is_alive
+    await listener.close()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from pgjobs import errors
@@ -167,3 +168,21 @@ def test_a_database_without_the_schema_asks_to_migrate(empty_database_url):
     with Queue.connect(empty_database_url) as queue, pytest.raises(errors.SchemaBehind) as behind:
         queue.submit_task(JOB)
     assert behind.value.hint == "Run: pgjobs migrate"
+
+
+def test_a_connection_that_was_cut_is_not_lent_again(queue, database_url):
+    with psycopg.connect(database_url, autocommit=True) as operator:
+        operator.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+    assert queue.count_workers().total == 0
+
+
+def test_a_connection_that_cannot_write_any_more_is_not_lent_again(database_url):
+    with Queue.connect(database_url, max_size=1) as queue:
+        with queue._wrapped.driver.pool.connection() as connection:  # type: ignore[attr-defined]
+            connection.execute("set default_transaction_read_only = on")
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            queue.register_job("@global", "tests", "Echo")
+        queue.register_job("@global", "tests", "Echo")

@@ -12,15 +12,18 @@ from datetime import timedelta
 from pgjobs import Jobs, Queue, RunningTask, Worker
 
 jobs = Jobs()
+log = logging.getLogger(__name__)
 
 
 @jobs.task(max_attempts=1000, backoff_base=timedelta(milliseconds=10))
 async def record(task: RunningTask, number: int) -> None:
+    log.info("began %d under %s", number, task.token)
     async with task.transaction() as connection:
         await connection.execute(
             "insert into ledger (number, attempt, pid) values ($1, $2, $3)", number, task.attempt, os.getpid()
         )
         await asyncio.sleep(random.uniform(0, 0.06))
+    log.info("recorded %d", number)
 
 
 @jobs.task(max_attempts=1)

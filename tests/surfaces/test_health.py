@@ -118,3 +118,22 @@ async def test_a_server_that_hears_no_notifications_is_not_ready_until_it_does(
         assert await until(look, 503) == {"status": "unavailable", "reason": "NotListening"}
         await relay.open()
         await until(look, 200)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "rooms/lab/jobs"), ("POST", "rooms/lab/tasks/lab:tests:Echo"), ("POST", "tasks/claim")],
+)
+async def test_requests_are_answered_with_try_again_while_the_database_is_away(
+    relay: Relay, method: str, path: str
+):
+    async with await Queue.connect(relay.url, min_size=0) as queue:
+        relay.close()
+        transport = httpx.ASGITransport(create_app(queue))
+        async with httpx.AsyncClient(transport=transport, base_url="http://pgjobs/v1/joblib/") as client:
+            answer = await client.request(
+                method, path, json={}, headers={"Authorization": "Bearer pgj_unknown"}
+            )
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+    assert answer.json()["type"] == "/v1/problems/database-unavailable"
+    assert "detail" not in answer.json()

@@ -90,11 +90,11 @@ async def opened(url: str, **options: Any) -> AsyncIterator[Queue]:
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """One plain connection, for what is done before there is a queue."""
-    import asyncpg
+    from pgjobs.drivers.hosts import connector
 
     try:
         # No cached statements: a pooler may stand between.
-        connection = await asyncpg.connect(settings.url(), statement_cache_size=0)
+        connection = await connector(settings.url())(settings.url(), statement_cache_size=0)
     except ValueError:
         raise _not_understood() from None
     try:

@@ -60,6 +60,8 @@ def errors_told() -> Iterator[None]:
 def _text_of(error: Exception) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return "The database did not answer in time"
+    if type(error).__name__ == "TargetServerAttributeNotMatched":
+        return "None of the servers is what the URL's target_session_attrs asks for"
     return without_credentials(" ".join((str(error) or type(error).__name__).split()))
 
 

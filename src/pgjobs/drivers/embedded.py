@@ -27,6 +27,7 @@ from pgjobs.drivers.binaries import (
 
 __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError", "find_binaries"]
 
+_ACCEPTING = ("ready", "standby")
 _NOT_DURABLE = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
 
 
@@ -115,7 +116,7 @@ class EmbeddedPostgres:
             pid, port, status = int(lines[0]), int(lines[3]), lines[7].strip()
         except (FileNotFoundError, IndexError, ValueError):
             return None
-        return port if status == "ready" and _is_alive(pid) and _listens(port) else None
+        return port if status in _ACCEPTING and _is_alive(pid) and _listens(port) else None
 
     def _binaries(self) -> Path:
         binaries = self._chosen_binaries or find_binaries()

@@ -49,7 +49,10 @@ class Lending:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(KEEP_SECONDS, self._return_soon)
 
-    async def give_back(self, connection: Any) -> None:
+    async def give_back(self, connection: Any, error: BaseException | None = None) -> None:
+        if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
+            # Its server is not the primary, or no longer; the pool would lend it for ever.
+            connection.terminate()
         await self._pool.release(connection)
 
     @asynccontextmanager
@@ -58,8 +61,10 @@ class Lending:
         connection = await self.take()
         try:
             yield connection
-        finally:
-            await self.give_back(connection)
+        except BaseException as error:
+            await self.give_back(connection, error)
+            raise
+        await self.give_back(connection)
 
     async def close(self) -> None:
         """Gives everything back, and keeps nothing any more."""

@@ -9,13 +9,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-import asyncpg
-
 from pgjobs.drivers import Wake
 
 log = logging.getLogger("pgjobs.listener")
-
-FAILURES = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
 
 
 class Listener:
@@ -66,7 +62,7 @@ class Listener:
         while True:
             try:
                 await self._serve()
-            except FAILURES as error:
+            except Exception as error:
                 log.warning("listener lost its connection: %s", type(error).__name__)
             self._ready.clear()
             self._listened.clear()

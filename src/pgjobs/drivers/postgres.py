@@ -12,11 +12,12 @@ import asyncpg
 
 from pgjobs.drivers import Row, Wake
 from pgjobs.drivers.documents import decode
+from pgjobs.drivers.hosts import connector
 from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
 from pgjobs.drivers.migrations import migrate, read_release, require_current
 from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
-from pgjobs.errors import InvalidArgument
+from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.settings import Settings
 
 
@@ -56,6 +57,7 @@ class PostgresDriver:
         dsn = settings.url()
         if is_pooled:
             options.setdefault("statement_cache_size", 0)
+        options.setdefault("connect", connector(dsn))
         pool = await asyncpg.create_pool(
             dsn,
             min_size=settings.pool_min_size if min_size is None else min_size,
@@ -65,13 +67,14 @@ class PostgresDriver:
             **options,
         )
         listen_dsn = Settings(database_url=listen_url).url() if listen_url else dsn
+        listen_connect = connector(listen_dsn) if listen_url else options["connect"]
         can_listen = listen_url is not None or not is_pooled
         driver = cls(
             pool,
             schema=settings.database_schema,
             is_pooled=is_pooled,
             listener=Listener(
-                lambda: asyncpg.connect(listen_dsn, **_of_a_connection(options, listen_url)),
+                lambda: listen_connect(listen_dsn, **_of_a_connection(options, listen_url)),
                 settings.database_schema,
             )
             if can_listen
@@ -104,9 +107,9 @@ class PostgresDriver:
         connection = await self._lending.take()
         try:
             rows = await call(connection, self.schema, verb, arguments)
-        except BaseException:
+        except BaseException as error:
             # After a cancellation the pool waits until the connection is usable again.
-            await self._lending.give_back(connection)
+            await self._lending.give_back(connection, error)
             raise
         await self._lending.keep(connection)
         return rows
@@ -182,6 +185,9 @@ async def call(
     text = call_text(schema, verb, tuple(given), _numbered)
     try:
         rows = await connection.fetch(text, *given.values())
+    except asyncpg.InvalidCachedStatementError as error:
+        # A verb answers with other columns than before. Outside of transactions asyncpg asks again by itself.
+        raise SchemaChanged("The schema was upgraded during the transaction", hint="Run it again.") from error
     except asyncpg.PostgresError as error:
         translated = problem_of(error.sqlstate, str(error.args[0]), error.detail, error.hint)
         if translated is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -12,6 +13,7 @@ from psycopg.types.json import set_json_loads
 
 from pgjobs.drivers import Driver, Row, Wake
 from pgjobs.drivers.documents import decode
+from pgjobs.drivers.hosts import HOST_SECONDS, servers_of
 from pgjobs.drivers.statements import call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument
 from pgjobs.settings import Settings
@@ -31,18 +33,26 @@ class SyncDriver:
         from psycopg_pool import ConnectionPool
 
         settings = Settings(database_url=url, database_schema=schema)
+        if len(servers_of(settings.url())) > 1:
+            options.setdefault("connect_timeout", HOST_SECONDS)
         pool = ConnectionPool(
             settings.url(),
             min_size=0,
             max_size=max_size or settings.pool_max_size,
             kwargs={"autocommit": True, **options},
+            check=_check,
             open=True,
         )
         return cls(pool, schema=settings.database_schema)
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         with self.pool.connection() as connection:
-            return call(connection, self.schema, verb, arguments)
+            try:
+                return call(connection, self.schema, verb, arguments)
+            except psycopg.errors.ReadOnlySqlTransaction:
+                # Its server is not the primary, or no longer; the pool would lend it for ever.
+                connection.close()
+                raise
 
     async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
         raise InvalidArgument(
@@ -123,6 +133,14 @@ def errors_translated() -> Iterator[None]:
         raise translated from error
     except UnicodeEncodeError as error:
         raise InvalidArgument("An argument is not valid text", detail=str(error)) from error
+
+
+def _check(connection: Any) -> None:
+    """Asks a connection that has something to say unasked, most often that it was cut, whether it works."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        connection.execute("")
 
 
 def _positional(_place: int) -> str:

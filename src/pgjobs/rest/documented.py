@@ -46,7 +46,7 @@ def headers(**described: str) -> dict[str, Any]:
 def problems(*names: str) -> Responses:
     """The problems an operation can answer with; every one can answer some."""
     by_status: dict[int, list[str]] = {}
-    for name in (*names, "validation-error", "internal-error"):
+    for name in (*names, "validation-error", "internal-error", "database-unavailable"):
         by_status.setdefault(KNOWN[name][0], []).append(name)
     return {status: _response(status, alike) for status, alike in by_status.items()}
 

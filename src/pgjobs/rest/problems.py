@@ -15,7 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from pgjobs.errors import BY_SQLSTATE, PgJobsError
+from pgjobs.drivers.outages import is_away
+from pgjobs.errors import BY_SQLSTATE, DatabaseUnavailable, PgJobsError, SchemaBehind, SchemaChanged
 from pgjobs.rest.bodies import limited
 
 log = logging.getLogger("pgjobs.rest")
@@ -23,14 +24,14 @@ log = logging.getLogger("pgjobs.rest")
 BODY_LIMIT = 1024 * 1024
 MEDIA_TYPE = "application/problem+json"
 
+_ERRORS: list[type[PgJobsError]] = [*BY_SQLSTATE.values(), SchemaBehind, SchemaChanged, DatabaseUnavailable]
 KNOWN: dict[str, tuple[int, str]] = {
-    **{error.problem: (error.status, (error.__doc__ or "").strip()) for error in BY_SQLSTATE.values()},
+    **{error.problem: (error.status, (error.__doc__ or "").strip()) for error in _ERRORS},
     "not-found": (404, "There is nothing at this address."),
     "method-not-allowed": (405, "The address does not answer this method."),
     "invalid-filter": (400, "A filter or page has a value it cannot have."),
     "internal-error": (500, "Something went wrong that is not the caller's doing."),
     "provider-failed": (502, "The provider answered the read with an error."),
-    "schema-behind": (503, "The database was not migrated to the version this server needs."),
 }
 """Every problem of this API: its status and what it means."""
 
@@ -48,6 +49,7 @@ _HEADERS: dict[str, dict[str, str]] = {
     "unauthorized": {"WWW-Authenticate": "Bearer"},
     "internal-job-not-configured": {"Retry-After": "2"},
     "provider-timeout": {"Retry-After": "2"},
+    "database-unavailable": {"Retry-After": "2"},
 }
 
 
@@ -113,6 +115,10 @@ def as_problem(error: Exception) -> ProblemException:  # noqa: PLR0911
             return problem("validation-error", "The body cannot be parsed")
         case HTTPException():
             return _from_http(error)
+    if is_away(error):
+        # Not its text to the caller, which may tell strangers about the database.
+        log.warning("the database is away: %s: %s", type(error).__name__, error)
+        return problem("database-unavailable")
     log.error("unexpected error", exc_info=error)
     return problem("internal-error")
 

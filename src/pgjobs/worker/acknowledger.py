@@ -12,13 +12,17 @@ from typing import Any, NamedTuple
 
 from pgjobs.drivers import Row
 from pgjobs.drivers.documents import Encoded
-from pgjobs.errors import PgJobsError
+from pgjobs.errors import PgJobsError, SchemaBehind, SchemaChanged
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
 
 log = logging.getLogger("pgjobs.worker")
 
 _LARGEST_FLUSH = 1000
+_IN_FLUX = (SchemaBehind, SchemaChanged)
+
+
+Send = Callable[[list[tuple[RunningTask, Any]]], Awaitable[Sequence[Row]]]
 
 
 class Failure(NamedTuple):
@@ -93,24 +97,16 @@ class Acknowledger:
             await self._settle([item for item in released if item[1] == delay], self._send_released)
             self._returned()
 
-    async def _settle(
-        self,
-        items: list[tuple[RunningTask, Any]],
-        send: Callable[[list[tuple[RunningTask, Any]]], Awaitable[Sequence[Row]]],
-    ) -> None:
+    async def _settle(self, items: list[tuple[RunningTask, Any]], send: Send) -> None:
         pause = 0.05
         while items:
             try:
                 rows = await send(items)
-            except PgJobsError as refusal:
-                if len(items) > 1:
-                    # One of them is refused; alone, each gets its own answer.
-                    for item in items:
-                        await self._settle([item], send)
-                else:
-                    self._refused(items[0][0], refusal, may_fail=send == self._send_completed)
-                return
             except Exception as error:
+                # What an upgrade gets in the way of says nothing about the tasks.
+                if isinstance(error, PgJobsError) and not isinstance(error, _IN_FLUX):
+                    await self._settle_apart(items, send, error)
+                    return
                 log.warning("acknowledging %d tasks: %s", len(items), _brief(error))
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
                 pause = min(pause * 2, 2.0)
@@ -122,6 +118,16 @@ class Acknowledger:
             for task, _ in items:
                 self.drop(task)
             return
+
+    async def _settle_apart(
+        self, items: list[tuple[RunningTask, Any]], send: Send, refusal: PgJobsError
+    ) -> None:
+        """One of them is refused; alone, each gets its own answer."""
+        if len(items) == 1:
+            self._refused(items[0][0], refusal, may_fail=send == self._send_completed)
+            return
+        for item in items:
+            await self._settle([item], send)
 
     def _still_held(self, items: list[tuple[RunningTask, Any]]) -> list[tuple[RunningTask, Any]]:
         now = time.monotonic()

@@ -19,6 +19,7 @@ from uuid import UUID
 import asyncpg
 
 from pgjobs.drivers import Driver
+from pgjobs.drivers.outages import AWAY
 from pgjobs.errors import InvalidArgument, JobUnavailable, PgJobsError, WorkerNotFound
 from pgjobs.jobs import Jobs
 from pgjobs.queue import Queue
@@ -36,15 +37,6 @@ from pgjobs.worker.spans import spans
 log = logging.getLogger("pgjobs.worker")
 
 _NO_WAIT = timedelta(0)
-_LOST = (
-    OSError,
-    TimeoutError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    asyncpg.OperatorInterventionError,
-)
-"""What a connection that is cut, or a server that restarts, looks like."""
 
 
 class Worker:
@@ -209,7 +201,7 @@ class Worker:
         while True:
             try:
                 return await self._register()
-            except _LOST as error:
+            except AWAY as error:
                 log.warning("registering: %s: %s", type(error).__name__, error)
                 if self._stopped.is_set():
                     raise
@@ -239,7 +231,7 @@ class Worker:
     async def _leave(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._processes.close()
-        with suppress(PgJobsError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+        with suppress(PgJobsError, asyncpg.PostgresError, *AWAY):
             async with asyncio.timeout(5):
                 await self._fetcher.forget_mark()
                 if self.id is not None and not self._held:

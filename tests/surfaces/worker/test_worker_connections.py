@@ -7,7 +7,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from pgjobs import Jobs, Queue, Worker
+from pgjobs import Jobs, Queue, RunningTask, Worker
 from pgjobs.errors import SchemaBehind
 from tests.surfaces.worker.patience import until
 
@@ -16,6 +16,13 @@ BLOCKED = (
     "select pid from pg_stat_activity where datname = current_database()"
     " and application_name = 'a worker' and wait_event_type = 'Lock'"
 )
+
+ANOTHER_ANSWER = """
+    alter function pgjobs.complete_tasks set schema public;
+    create function pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], results jsonb[] = null, holder text = null)
+    returns table (task_id bigint, status text, problem text, is_newer boolean)
+    language sql as 'select *, true from public.complete_tasks($1, $2, $3, $4)';
+"""
 
 
 @pytest.mark.parametrize("table", ["jobs", "workers"])
@@ -76,3 +83,47 @@ async def test_what_is_wrong_with_the_database_itself_is_said_at_once(database_u
 
         with pytest.raises(SchemaBehind, match="elsewhere"):
             await Worker(queue, jobs).start()
+
+
+async def test_an_acknowledgement_that_an_upgrade_gets_in_the_way_of_is_repeated(database_url: str):
+    operator = await asyncpg.connect(database_url)
+    async with await Queue.connect(database_url) as queue:
+        jobs = Jobs(queue)
+
+        @jobs.task(max_attempts=1)
+        async def answer() -> int:
+            await operator.execute("alter function pgjobs.complete_tasks set schema public")
+            asyncio.get_running_loop().call_later(0.3, put_back.set)
+            return 42
+
+        put_back = asyncio.Event()
+        handle = await answer.submit()
+        async with Worker(queue, jobs):
+            await put_back.wait()
+            await operator.execute("alter function public.complete_tasks set schema pgjobs")
+            assert await handle.result(timeout=30) == 42
+    await operator.close()
+
+
+async def test_a_transaction_that_an_upgrade_has_overtaken_is_run_again_at_no_cost(database_url: str):
+    operator = await asyncpg.connect(database_url)
+    async with await Queue.connect(database_url) as queue:
+        jobs, runs = Jobs(queue), []
+
+        @jobs.task(max_attempts=1)
+        async def note(task: RunningTask) -> None:
+            async with task.transaction() as connection:
+                runs.append(task.token)
+                if len(runs) == 1:
+                    # From here on the connection knows how the verb answers.
+                    await queue.bound_to(connection).complete_tasks([(task.id + 1, task.token)])
+                    await operator.execute(ANOTHER_ANSWER)
+                    # A session learns what others have changed when it locks something.
+                    await connection.execute("select from pgjobs.tasks")
+
+        handle = await note.submit()
+        async with Worker(queue, jobs):
+            await handle.result(timeout=30)
+        assert len(runs) == 2
+        assert (await handle.get()).attempt == 1
+    await operator.close()
