@@ -7420,9 +7420,7 @@ begin
   into v_tasks, v_released, v_jobs
   from gone as g;
   for v_job in
-    select j.id, count(*) as quantity from unnest(v_jobs) as j (id)
-    where release_tasks.delay is null or exists (select from pgjobs.jobs as l where l.id = j.id and l.max_running is not null)
-    group by j.id
+    select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
   loop
     perform pgjobs.wake(v_job.id, v_job.quantity);
   end loop;

@@ -12,7 +12,7 @@ from pgjobs.queue import Queue
 from tests.console.conftest import Console, Open
 from tests.console.holding import holding_back
 from tests.console.test_actions import JOB, fail_some, ids_of, plenty, with_queue
-from tests.console.test_live import _pretend, requests_of, submit_one, wait_until
+from tests.console.test_live import pretend, requests_of, submit_one, wait_until
 
 LATER = """
 minutes => {
@@ -157,7 +157,7 @@ def test_a_tab_that_is_opened_out_of_sight_asks_nothing_until_it_is_seen(console
     page.locator("#app > *").wait_for(state="attached")
     page.wait_for_timeout(500)
     assert [url for url in asked if "/v1/" in url] == []
-    _pretend(page, "visible")
+    pretend(page, "visible")
     expect(page.get_by_role("heading", name="No tasks yet")).to_be_visible()
 
 
@@ -188,11 +188,11 @@ def test_a_look_in_several_steps_rests_with_the_page(console: Console, open_page
 
 
 def rest(page: Any, how: str) -> None:
-    page.locator(".pulse").click() if how == "paused" else _pretend(page, "hidden")
+    page.locator(".pulse").click() if how == "paused" else pretend(page, "hidden")
 
 
 def wake(page: Any, how: str) -> None:
-    page.locator(".pulse").click() if how == "paused" else _pretend(page, "visible")
+    page.locator(".pulse").click() if how == "paused" else pretend(page, "visible")
 
 
 SOME_MORE = {"items": [], "next": "01890000-0000-7000-8000-000000000000"}
