@@ -104,6 +104,11 @@ SUBMISSIONS: dict[str, dict[str, Any]] = {
     "10,001 attempts": {"max_attempts": 10_001},
     "attempts beyond integers": {"max_attempts": HUGE},
     "negative delay": {"delay": timedelta(microseconds=-1)},
+    "a long submitter": {"submitter": "s" * 201},
+    "a long owner": {"owner": "o" * 201},
+    "a long project": {"project": "p" * 201},
+    "a long tag": {"tags": ["fine", "t" * 201]},
+    "many tags": {"tags": ["t"] * 21},
     "NUL in room": {"room": NUL},
     "NUL in owner": {"owner": NUL},
     "NUL in tags": {"tags": ["fine", NUL]},
@@ -119,6 +124,12 @@ async def test_a_submission_that_cannot_be_is_refused(queue, job, what, nothing_
     async with nothing_changes():
         with pytest.raises(InvalidArgument):
             await queue.submit_tasks(job, [{}], **SUBMISSIONS[what])
+
+
+async def test_labels_just_within_the_limits_are_kept(queue, job):
+    labels = {"submitter": "s" * 200, "owner": "馬" * 200, "project": "p" * 200, "tags": ["t" * 200] * 20}
+    task = await queue.get_task((await queue.submit_task(job, **labels)).task_id)
+    assert {name: getattr(task, name) for name in labels} == labels
 
 
 async def test_a_null_payload_is_refused(queue, job, nothing_changes):

@@ -23,6 +23,17 @@ async def test_nothing_runs_before_its_time(queue, clock, job):
     assert await queue.list_tasks() == []
 
 
+async def test_a_schedule_of_a_long_name_runs(queue, clock):
+    room = "r" * 200
+    await queue.register_job(room, "tests", "Own")
+    registered = await queue.register_schedule("n" * 200, f"{room}:tests:Own", every=timedelta(minutes=1))
+    await clock.advance(minutes=1)
+    await queue.fire_schedules()
+    await queue.run_schedule(str(registered.schedule_id))
+    tasks = await queue.list_tasks()
+    assert [task.submitter for task in tasks] == [f"schedule {room}"[:200]] * 2
+
+
 async def test_a_due_schedule_submits_its_task_once(queue, clock, job):
     await queue.register_schedule(
         "often",

@@ -45,6 +45,11 @@ begin
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
     submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
+  if submit_tasks.tags is not null
+    or greatest(length(submit_tasks.submitter), length(submit_tasks.owner), length(submit_tasks.project)) > 200
+  then
+    perform pgjobs.check_labels(submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags);
+  end if;
   if submit_tasks.trace_context is not null then
     perform pgjobs.check_trace_context(submit_tasks.trace_context);
   end if;

@@ -164,7 +164,7 @@ begin
       job => schedule.job_id::text, payloads => array[schedule.payload], room => schedule.room, priority => schedule.priority,
       available_at => submit_run.available_at, max_attempts => schedule.max_attempts,
       idempotency_keys => case when submit_run.key is not null then array[submit_run.key] end,
-      submitter => 'schedule ' || schedule.full_name, owner => schedule.owner, project => schedule.project,
+      submitter => left('schedule ' || schedule.full_name, 200), owner => schedule.owner, project => schedule.project,
       tags => schedule.tags
     ) as s
   );

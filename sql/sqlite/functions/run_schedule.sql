@@ -4,7 +4,7 @@
 -- include find_schedule
 select
   json_array(s.payload) as v_payload, s.room as v_room, s.priority as v_priority,
-  s.max_attempts as v_max_attempts, 'schedule ' || s.full_name as v_submitter, s.owner as v_owner, s.project as v_project,
+  s.max_attempts as v_max_attempts, substr('schedule ' || s.full_name, 1, 200) as v_submitter, s.owner as v_owner, s.project as v_project,
   s.tags as v_tags, cast(s.job_id as text) as v_job
 from schedules as s
 where s.id = :v_schedule;

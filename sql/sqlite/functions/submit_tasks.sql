@@ -26,6 +26,7 @@ select
   coalesce(:room, j.room) as v_room,
   :payloads as v_payloads,
   :cross_room as v_cross_room,
+  :submitter as v_submitter,
   coalesce(:max_attempts, j.max_attempts) as v_max_attempts,
   coalesce(:available_at, now() + :delay, now()) > now() as v_is_later,
   coalesce(:available_at, now() + :delay, now()) as v_due_at,
@@ -33,6 +34,7 @@ select
 from jobs as j
 where j.id = :v_job;
 -- include check_submission
+-- include check_labels
 select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
 where :delay < 0;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')

@@ -31,7 +31,7 @@ insert into tasks (
 )
 select
   s.job_id, s.room, s.priority, coalesce(s.max_attempts, j.max_attempts), now(), true, json_extract(d.value, '$.due'),
-  'schedule ' || s.full_name, s.owner, s.project, s.tags, json_extract(d.value, '$.key'), s.payload
+  substr('schedule ' || s.full_name, 1, 200), s.owner, s.project, s.tags, json_extract(d.value, '$.key'), s.payload
 from json_each(:v_due_schedules) as d
 cross join schedules as s on s.id = json_extract(d.value, '$.id')
 cross join jobs as j on j.id = s.job_id
