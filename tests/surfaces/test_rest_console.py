@@ -179,6 +179,15 @@ def test_a_bulk_action_that_cannot_be_is_refused(root: Api, body: dict[str, Any]
     assert problem_of(root.post("tasks/actions", json=body)) == "validation-error"
 
 
+def test_a_running_task_is_asked_to_stop_or_ended_by_force(root: Api, tasks: dict[str, str]):
+    assert root.post(f"tasks/{tasks['running']}/cancel", json={"reason": "slow"}).status_code == 204
+    assert root.get(f"tasks/{tasks['running']}").json()["status"] == "running"
+    assert root.patch(f"workers/{tasks['worker']}").json()["cancel_requested"] == [tasks["running"]]
+    assert root.post(f"tasks/{tasks['running']}/cancel", json={"force": True}).status_code == 204
+    ended = root.get(f"tasks/{tasks['running']}").json()
+    assert (ended["status"], ended["error"]) == ("cancelled", "slow")
+
+
 def test_only_superusers_change_anything(ada: Api, nobody: Api):
     for operation in operations():
         if operation.is_change and operation.tag in ("console", "schedules", "maintenance"):

@@ -141,6 +141,12 @@ class Because(Wire):
     reason: Reason = None
 
 
+class CancelWanted(Because):
+    """Whether the task ends now; else its worker, if it has one, is asked to stop."""
+
+    force: bool = False
+
+
 class LimitWanted(Because):
     """How many tasks of a job may be claimed or running at once; null lifts the limit."""
 

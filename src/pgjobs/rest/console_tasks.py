@@ -15,6 +15,7 @@ from pgjobs.rest.console_schemas import (
     Because,
     Bulk,
     BulkDone,
+    CancelWanted,
     Count,
     Events,
     EventSeen,
@@ -117,10 +118,10 @@ async def retry_task(task_id: UUID, body: Because, queue: QueueDep, operator: Op
 
 
 @router.post("/tasks/{task_id}/cancel", status_code=204, responses=_ACTING)
-async def cancel_task(task_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
-    """Cancel a task, or ask its worker to stop: for superusers."""
+async def cancel_task(task_id: UUID, body: CancelWanted, queue: QueueDep, operator: OperatorDep) -> None:
+    """Cancel a task, or ask its worker to stop, or with `force` do not ask: for superusers."""
     task = await queue.get_task(task_uuid=task_id)
-    await queue.cancel_task(task.id, actor=operator.id, reason=body.reason)
+    await queue.cancel_task(task.id, actor=operator.id, reason=body.reason, force=body.force)
 
 
 @router.post("/tasks/{task_id}/ignore", status_code=204, responses=_ACTING)
