@@ -8632,7 +8632,7 @@ begin
       job => schedule.job_id::text, payloads => array[schedule.payload], room => schedule.room, priority => schedule.priority,
       available_at => submit_run.available_at, max_attempts => schedule.max_attempts,
       idempotency_keys => case when submit_run.key is not null then array[submit_run.key] end,
-      submitter => 'schedule ' || schedule.full_name, owner => schedule.owner, project => schedule.project,
+      submitter => left('schedule ' || schedule.full_name, 200), owner => schedule.owner, project => schedule.project,
       tags => schedule.tags
     ) as s
   );
@@ -8690,6 +8690,11 @@ begin
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
     submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
+  if submit_tasks.tags is not null
+    or greatest(length(submit_tasks.submitter), length(submit_tasks.owner), length(submit_tasks.project)) > 200
+  then
+    perform pgjobs.check_labels(submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags);
+  end if;
   if submit_tasks.trace_context is not null then
     perform pgjobs.check_trace_context(submit_tasks.trace_context);
   end if;
