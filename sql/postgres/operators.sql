@@ -69,7 +69,7 @@ comment on column pgjobs.jobs_status.job_id is 'Its number.';
 create view pgjobs.running as
 select v.* from pgjobs.running() as v;
 
-comment on view pgjobs.running is 'Tasks in somebodys hands, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
+comment on view pgjobs.running is 'Tasks in somebody''s hands, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
 comment on column pgjobs.running.task_id is 'The task.';
 comment on column pgjobs.running.job is 'Address of its job.';
 comment on column pgjobs.running.room is 'Where it was submitted from.';
@@ -206,7 +206,7 @@ comment on column pgjobs.throughput.run_p95 is 'The same of 95 in 100.';
 create view pgjobs.metrics as
 select v.* from pgjobs.metrics() as v;
 
-comment on view pgjobs.metrics is 'The numbers of every job. Example: select job_type, quantity from pgjobs.metrics where measure = backlog';
+comment on view pgjobs.metrics is 'The numbers of every job. Example: select job_type, quantity from pgjobs.metrics where measure = ''backlog''';
 comment on column pgjobs.metrics.domain is 'The room of the job.';
 comment on column pgjobs.metrics.queue is 'The category of the job.';
 comment on column pgjobs.metrics.job_type is 'The name of the job.';

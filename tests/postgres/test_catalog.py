@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -75,6 +76,18 @@ join pg_class as c on c.oid = k.conrelid
 where c.relnamespace = to_regnamespace('pgjobs') and k.contype in ('c', 'u')
 """
 
+COMMENTS = """
+select p.proname as name, d.description as comment
+from pg_proc as p
+join pg_description as d on d.objoid = p.oid and d.classoid = 'pg_proc'::regclass
+where p.pronamespace = to_regnamespace('pgjobs')
+union all
+select c.relname, d.description
+from pg_class as c
+join pg_description as d on d.objoid = c.oid and d.classoid = 'pg_class'::regclass and d.objsubid = 0
+where c.relnamespace = to_regnamespace('pgjobs') and c.relkind in ('r', 'p', 'v')
+"""
+
 
 @pytest.fixture
 async def catalog(database_url: str) -> AsyncIterator[asyncpg.Connection[Any]]:
@@ -123,6 +136,26 @@ async def test_the_example_of_a_verb_calls_it(catalog):
     known = await functions(catalog)
     examples = {verb: known[verb]["comment"].partition("Example:")[2] for verb in VERBS}
     assert [verb for verb, example in examples.items() if f"pgjobs.{verb}(" not in example] == []
+
+
+async def test_every_example_can_be_run(catalog):
+    """As far as Postgres can tell without running it; what begins with a backslash is for psql."""
+    rows = await catalog.fetch(COMMENTS)
+    examples = {
+        (row["name"], example)
+        for row in rows
+        if (example := row["comment"].partition("Example: ")[2]).startswith(
+            ("select ", "table ", "update ", "delete ")
+        )
+    }
+    assert len(examples) > 150
+    broken = {}
+    for name, example in examples:
+        try:
+            await catalog.prepare(re.sub("<[a-z ]+>", str(uuid4()), example.partition("\\")[0]))
+        except asyncpg.PostgresError as error:
+            broken[name, example] = str(error)
+    assert broken == {}
 
 
 async def test_every_security_definer_function_pins_its_search_path(catalog):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import asyncpg
 import pytest
 
+from pgjobs import sync
 from pgjobs.errors import JobNotFound, LeaseLost
 from pgjobs.models import Lease
 from pgjobs.queue import Queue
@@ -52,6 +54,22 @@ async def server_connections(database_url: str) -> int:
     )
     await connection.close()
     return int(count)
+
+
+def test_a_synchronous_queue_works_through_the_pooler(pooled_url, queue, monkeypatch):
+    """Psycopg prepares what it has run five times; the next one may meet another server connection."""
+    monkeypatch.setenv("PGJOBS_POOLED", "true")
+
+    def work(_: int) -> int:
+        with sync.Queue.connect(pooled_url, max_size=1) as blocking:
+            for _ in range(12):
+                blocking.submit_task(JOB)
+                [lease] = blocking.claim_tasks(holder="me", lease=MINUTE, in_room="@global")
+                blocking.complete_task(lease)
+        return 12
+
+    with ThreadPoolExecutor(4) as crowd:
+        assert sum(crowd.map(work, range(8))) == 96
 
 
 async def test_a_task_lives_its_whole_life_through_the_pooler(queue):

@@ -42,7 +42,7 @@ begin
     perform pgjobs.floor_set('lapsed', 0, v_clock + 1000);
     perform pgjobs.sweep_leases(pgjobs.now(), 100);
   end if;
-  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*
   from unnest(v_tasks) with ordinality as i (task_id, place)

@@ -61,7 +61,7 @@ begin
       owner => create_generic_jobs.owner_user_id, project => create_generic_jobs.project_id::text
     ) as s
   );
-  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*
   from unnest(v_tasks) with ordinality as i (task_id, place)

@@ -64,7 +64,7 @@ begin
       limit list_generic_jobs.page_size offset list_generic_jobs.page_offset
     );
   end if;
-  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*
   from unnest(v_tasks) with ordinality as i (task_id, place)

@@ -47,4 +47,4 @@ end
 $$;
 
 comment on function pgjobs.retry_tasks is
-  'Starts tasks over. Example: select * from pgjobs.retry_tasks(array(select id from pgjobs.failed limit 100), actor => current_user)';
+  'Starts tasks over. Example: select * from pgjobs.retry_tasks(array(select task_id from pgjobs.failed limit 100), actor => current_user)';

@@ -28,11 +28,20 @@ class SyncDriver:
 
     @classmethod
     def connect(
-        cls, url: str, *, schema: str = "pgjobs", max_size: int | None = None, **options: Any
+        cls,
+        url: str,
+        *,
+        schema: str = "pgjobs",
+        max_size: int | None = None,
+        is_pooled: bool | None = None,
+        **options: Any,
     ) -> Self:
         from psycopg_pool import ConnectionPool
 
         settings = Settings(database_url=url, database_schema=schema)
+        if settings.is_pooled if is_pooled is None else is_pooled:
+            # The next transaction may run on a server connection that never heard of the statement.
+            options.setdefault("prepare_threshold", None)
         if len(servers_of(settings.url())) > 1:
             options.setdefault("connect_timeout", HOST_SECONDS)
         pool = ConnectionPool(
