@@ -28,6 +28,8 @@ ANOTHER_ANSWER = """
 @pytest.mark.parametrize("table", ["jobs", "workers"])
 async def test_a_worker_cut_off_while_it_registers_comes_up_all_the_same(database_url: str, table: str):
     operator = await asyncpg.connect(database_url)
+    # Within a transaction the list of sessions stays as it was when first looked at.
+    onlooker = await asyncpg.connect(database_url)
     async with (
         await Queue.connect(database_url) as queue,
         await Queue.connect(database_url, server_settings=NAMED) as workers_queue,
@@ -47,16 +49,17 @@ async def test_a_worker_cut_off_while_it_registers_comes_up_all_the_same(databas
                 starting = starting or asyncio.create_task(worker.start())
 
                 async def is_blocked() -> bool:
-                    return bool(await operator.fetch(BLOCKED))
+                    return bool(await onlooker.fetch(BLOCKED))
 
                 await until(is_blocked)
-                for row in await operator.fetch(BLOCKED):
+                for row in await onlooker.fetch(BLOCKED):
                     await operator.execute("select pg_terminate_backend($1)", row["pid"])
                 await asyncio.sleep(0.05)
         assert starting is not None
         await starting
         assert await handle.result(timeout=30) == 42
         await worker.close()
+    await onlooker.close()
     await operator.close()
 
 
