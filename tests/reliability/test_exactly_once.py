@@ -120,6 +120,8 @@ async def test_a_deploy_under_load_uses_up_no_attempt(
     await once.submit_many([once.payload(number) for number in range(count)])
     with Crew(database_url, tmp_path / "log", size=2, lease_seconds=10) as crew:
         for _ in range(3):
+            # Before it has joined, a signal ends a worker as it does any process.
+            await wait_for_workers(queue, 2)
             before = await ended(ledger)
             await wait_for_all(ledger, min(before + 40, count), 30)
             oldest = crew.processes[0]
