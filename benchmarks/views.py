@@ -69,7 +69,7 @@ begin
       holder => 'bench', lease => '1 hour', quantity => 500,
       job_ids => array(select generate_series(1, {jobs}))
     ) as c;
-    if v_batch % 50 = 0 then
+    if v_batch % 50 = 1 then
       perform count(*) from pgjobs.fail_tasks(
         v_tasks, v_tokens, array(select 'host db' || t || ' did not answer' from unnest(v_tasks) as t),
         array(select 'kind' || t % 10 from unnest(v_tasks) as t)

@@ -51,7 +51,7 @@ async def test_a_question_that_could_not_be_passed_on_may_be_asked_again(
 
     monkeypatch.setattr(Queue, "request_read", fail_at_first)
     failed = ada.get(ADDRESS)
-    assert (failed.status_code, problem_of(failed)) == (500, "internal-error")
+    assert (failed.status_code, problem_of(failed)) == (503, "database-unavailable")
     assert await requests_seen(queue) == []
     assert ada.get(ADDRESS).status_code == 202
     assert len(await requests_seen(queue)) == 1
