@@ -509,7 +509,7 @@ begin
     perform pgjobs.floor_set('lapsed', 0, v_clock + 1000);
     perform pgjobs.sweep_leases(pgjobs.now(), 100);
   end if;
-  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*
   from unnest(v_tasks) with ordinality as i (task_id, place)
@@ -997,6 +997,7 @@ CREATE FUNCTION pgjobs.blockers() RETURNS TABLE(kind text, name text, pid intege
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 begin
@@ -1565,7 +1566,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_room(room text) IS 'Refuses malformed rooms. Example: select pgjobs.check_room(''lab-7'')';
 
-CREATE FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text) RETURNS void
+CREATE FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text, is_preview boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $$
 begin
@@ -1585,14 +1586,14 @@ begin
   if missed is null or missed not in ('once', 'skip', 'each') then
     perform pgjobs.refuse('validation-error', 'missed must be once, skip or each', format('Got %s.', missed));
   end if;
-  perform pgjobs.check_timezone(timezone);
+  perform pgjobs.check_timezone(timezone, is_exact => not is_preview);
   if pgjobs.next_run(cron, every, timezone, null, pgjobs.now()) is null then
     perform pgjobs.refuse('validation-error', format('%L never comes', cron), 'No day of the next fifty years fits.');
   end if;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text) IS 'Refuses schedules that cannot be. Example: see pgjobs.register_schedule, which calls it first';
+COMMENT ON FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text, is_preview boolean) IS 'Refuses schedules that cannot be. Example: see pgjobs.register_schedule, which calls it first';
 
 CREATE FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) RETURNS void
     LANGUAGE plpgsql
@@ -1682,20 +1683,28 @@ $_$;
 
 COMMENT ON FUNCTION pgjobs.check_target(target jsonb, node_id text) IS 'Refuses targets that cannot be. Example: select pgjobs.check_target(''{"type": "local_dir", "base_dir": "/data"}'', ''hub'')';
 
-CREATE FUNCTION pgjobs.check_timezone(timezone text) RETURNS void
+CREATE FUNCTION pgjobs.check_timezone(timezone text, is_exact boolean) RETURNS void
     LANGUAGE plpgsql STABLE
     AS $_$
 begin
-  if timezone <> 'UTC' and not exists (
-    select from pg_timezone_names as z where z.name = check_timezone.timezone and z.name ~ '^[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+$'
-  ) then
-    perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
-      null, 'Write a place, such as Europe/Berlin, or UTC.');
+  if timezone ~ '^(UTC|Etc/GMT([+-][0-9]{1,2})?|[A-Z][A-Za-z_]+(/[A-Z][A-Za-z_-]*)+)$' then
+    begin
+      perform pgjobs.now() at time zone check_timezone.timezone;
+      if timezone = 'UTC' or not is_exact
+        or exists (select from pg_timezone_names as z where z.name = check_timezone.timezone)
+      then
+        return;
+      end if;
+    exception when invalid_parameter_value then
+      null;
+    end;
   end if;
+  perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
+    null, 'Write a place, such as Europe/Berlin, or UTC.');
 end
 $_$;
 
-COMMENT ON FUNCTION pgjobs.check_timezone(timezone text) IS 'Refuses what is no time zone. Example: select pgjobs.check_timezone(''Europe/Berlin'')';
+COMMENT ON FUNCTION pgjobs.check_timezone(timezone text, is_exact boolean) IS 'Refuses what is no time zone. Example: select pgjobs.check_timezone(''Europe/Berlin'', true)';
 
 CREATE FUNCTION pgjobs.check_trace_context(trace_context text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2156,6 +2165,7 @@ CREATE FUNCTION pgjobs.count_cleanups(statuses text[] DEFAULT NULL::text[], targ
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     AS $$
@@ -2232,6 +2242,7 @@ CREATE FUNCTION pgjobs.count_found_tasks(room text DEFAULT NULL::text, job text 
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -2363,6 +2374,7 @@ CREATE FUNCTION pgjobs.count_tasks(room text, job text DEFAULT NULL::text, statu
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -2483,7 +2495,7 @@ begin
       owner => create_generic_jobs.owner_user_id, project => create_generic_jobs.project_id::text
     ) as s
   );
-  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*
   from unnest(v_tasks) with ordinality as i (task_id, place)
@@ -2974,6 +2986,7 @@ CREATE FUNCTION pgjobs.errors(of_job text DEFAULT NULL::text) RETURNS TABLE(fing
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -3165,6 +3178,7 @@ CREATE FUNCTION pgjobs.failed() RETURNS TABLE(task_id bigint, job text, room tex
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -3397,6 +3411,7 @@ CREATE FUNCTION pgjobs.find_tasks(room text DEFAULT NULL::text, job text DEFAULT
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -3470,6 +3485,7 @@ CREATE FUNCTION pgjobs.findings() RETURNS TABLE(severity text, subject text, mes
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -3979,6 +3995,7 @@ CREATE FUNCTION pgjobs.get_generic_job(task_id bigint DEFAULT NULL::bigint, task
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 begin
   return query
@@ -4298,6 +4315,7 @@ CREATE FUNCTION pgjobs.get_task(task_id bigint DEFAULT NULL::bigint, task_uuid u
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -4726,6 +4744,7 @@ CREATE FUNCTION pgjobs.jobs_status() RETURNS TABLE(job text, state text, workers
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -5165,6 +5184,7 @@ CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], targe
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     AS $$
@@ -5225,6 +5245,7 @@ CREATE FUNCTION pgjobs.list_events(after text DEFAULT NULL::text, of_task bigint
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -5275,6 +5296,7 @@ CREATE FUNCTION pgjobs.list_generic_jobs(domain text DEFAULT NULL::text, queue t
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 #variable_conflict use_column
@@ -5321,7 +5343,7 @@ begin
       limit list_generic_jobs.page_size offset list_generic_jobs.page_offset
     );
   end if;
-  -- Lateral and not flattened: a join with a security barrier view would read all of it.
+  -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*
   from unnest(v_tasks) with ordinality as i (task_id, place)
@@ -5418,6 +5440,7 @@ CREATE FUNCTION pgjobs.list_task_events(task_id bigint, before bigint DEFAULT NU
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     AS $$
@@ -5448,6 +5471,7 @@ CREATE FUNCTION pgjobs.list_tasks(room text DEFAULT NULL::text, job text DEFAULT
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -5644,6 +5668,7 @@ CREATE FUNCTION pgjobs.metrics() RETURNS TABLE(domain text, queue text, job_type
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -6307,6 +6332,7 @@ CREATE FUNCTION pgjobs.overview() RETURNS TABLE(at timestamp with time zone, job
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -6452,7 +6478,9 @@ CREATE FUNCTION pgjobs.preview_schedule(cron text DEFAULT NULL::text, every inte
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 begin
-  perform pgjobs.check_schedule('preview', preview_schedule.cron, preview_schedule.every, preview_schedule.timezone, 'once');
+  perform pgjobs.check_schedule(
+    'preview', preview_schedule.cron, preview_schedule.every, preview_schedule.timezone, 'once', is_preview => true
+  );
   if preview_schedule.quantity is null or preview_schedule.quantity not between 1 and 100 then
     perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 100', format('Got %s.', preview_schedule.quantity));
   end if;
@@ -6522,6 +6550,7 @@ CREATE FUNCTION pgjobs.providers_status() RETURNS TABLE(provider text, content_t
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -7823,7 +7852,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.retry_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) IS 'Starts tasks over. Example: select * from pgjobs.retry_tasks(array(select id from pgjobs.failed limit 100), actor => current_user)';
+COMMENT ON FUNCTION pgjobs.retry_tasks(task_ids bigint[], task_uuids uuid[], actor text, reason text, dry_run boolean) IS 'Starts tasks over. Example: select * from pgjobs.retry_tasks(array(select task_id from pgjobs.failed limit 100), actor => current_user)';
 
 CREATE FUNCTION pgjobs.revive_jobs() RETURNS void
     LANGUAGE plpgsql
@@ -7939,6 +7968,7 @@ CREATE FUNCTION pgjobs.running() RETURNS TABLE(task_id bigint, job text, room te
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -7996,6 +8026,7 @@ CREATE FUNCTION pgjobs.scheduled_tasks() RETURNS TABLE(run_at timestamp with tim
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -8225,6 +8256,7 @@ CREATE FUNCTION pgjobs.show_task(task_uuid uuid) RETURNS SETOF pgjobs.task_answe
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
@@ -8245,6 +8277,7 @@ CREATE FUNCTION pgjobs.show_tasks(room text, job text DEFAULT NULL::text, status
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -8461,6 +8494,7 @@ CREATE FUNCTION pgjobs.storage() RETURNS TABLE(relation text, live bigint, dead 
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 begin
   return query
@@ -8503,6 +8537,7 @@ CREATE FUNCTION pgjobs.stuck() RETURNS TABLE(task_id bigint, job text, problem t
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -9178,6 +9213,7 @@ CREATE FUNCTION pgjobs.throughput(of_job text DEFAULT NULL::text, since interval
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 #variable_conflict use_column
@@ -9234,6 +9270,7 @@ CREATE FUNCTION pgjobs.top() RETURNS TABLE(job text, state text, live integer, d
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     AS $$
 #variable_conflict use_column
 declare
@@ -9277,6 +9314,7 @@ CREATE FUNCTION pgjobs.track_tasks(task_ids bigint[]) RETURNS TABLE(id bigint, p
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -9776,6 +9814,7 @@ CREATE FUNCTION pgjobs.waiting() RETURNS TABLE(job text, priority smallint, plac
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -9941,6 +9980,7 @@ CREATE FUNCTION pgjobs.why(task_id bigint DEFAULT NULL::bigint, task_uuid uuid D
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -10156,6 +10196,7 @@ CREATE FUNCTION pgjobs.workers_status() RETURNS TABLE(worker_id uuid, name text,
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
     SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
@@ -10728,7 +10769,7 @@ CREATE VIEW pgjobs.metrics AS
     seconds
    FROM pgjobs.metrics() v(domain, queue, job_type, measure, up_to, quantity, seconds);
 
-COMMENT ON VIEW pgjobs.metrics IS 'The numbers of every job. Example: select job_type, quantity from pgjobs.metrics where measure = backlog';
+COMMENT ON VIEW pgjobs.metrics IS 'The numbers of every job. Example: select job_type, quantity from pgjobs.metrics where measure = ''backlog''';
 
 COMMENT ON COLUMN pgjobs.metrics.domain IS 'The room of the job.';
 
@@ -11128,7 +11169,7 @@ CREATE VIEW pgjobs.running AS
     worker_id
    FROM pgjobs.running() v(task_id, job, room, status, phase, attempt, max_attempts, worker, held_for, claimed_at, started_at, until, progress, cancel_requested_at, worker_id);
 
-COMMENT ON VIEW pgjobs.running IS 'Tasks in somebodys hands, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
+COMMENT ON VIEW pgjobs.running IS 'Tasks in somebody''s hands, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
 
 COMMENT ON COLUMN pgjobs.running.task_id IS 'The task.';
 
@@ -12197,13 +12238,13 @@ REVOKE ALL ON FUNCTION pgjobs.check_registration(room text, category text, name 
 
 REVOKE ALL ON FUNCTION pgjobs.check_room(room text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text, is_preview boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_submission(job pgjobs.jobs, payloads jsonb[], room text, priority integer, delay interval, max_attempts integer, idempotency_keys text[], require_workers boolean, cross_room boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_target(target jsonb, node_id text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.check_timezone(timezone text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.check_timezone(timezone text, is_exact boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_trace_context(trace_context text) FROM PUBLIC;
 

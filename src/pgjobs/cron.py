@@ -33,7 +33,7 @@ _FIELDS = tuple(
         rf"[0-7]L|(?:[0-7]|[A-Z]{{3}})#[1-5]|{_WORDS}",
     )
 )
-_PLACE = re.compile(r"UTC|[A-Z][A-Za-z_]+(?:/[A-Za-z0-9_+-]+)+")
+_PLACE = re.compile(r"UTC|Etc/GMT(?:[+-]\d{1,2})?|[A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_-]*)+")
 _RANGE = re.compile(r"(\w+)-(\w+)/\d+")
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")

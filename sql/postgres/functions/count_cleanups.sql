@@ -6,6 +6,7 @@ returns table (total bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set max_parallel_workers_per_gather = 0
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off
 as $$

@@ -14,6 +14,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set plan_cache_mode = force_generic_plan
 set jit = off
+set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off

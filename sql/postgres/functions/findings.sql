@@ -5,6 +5,7 @@ returns table (severity text, subject text, message text, advice text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set max_parallel_workers_per_gather = 0
 as $$
 #variable_conflict use_column
 declare

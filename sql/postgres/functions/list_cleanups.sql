@@ -11,6 +11,7 @@ returns setof pgjobs.incomplete_cleanup_tasks
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set max_parallel_workers_per_gather = 0
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off
 as $$

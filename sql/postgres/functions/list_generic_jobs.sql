@@ -18,6 +18,7 @@ returns setof pgjobs.generic_jobs
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set max_parallel_workers_per_gather = 0
 set plan_cache_mode = 'force_custom_plan'
 as $$
 #variable_conflict use_column

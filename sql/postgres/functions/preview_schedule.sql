@@ -7,7 +7,9 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
-  perform pgjobs.check_schedule('preview', preview_schedule.cron, preview_schedule.every, preview_schedule.timezone, 'once');
+  perform pgjobs.check_schedule(
+    'preview', preview_schedule.cron, preview_schedule.every, preview_schedule.timezone, 'once', is_preview => true
+  );
   if preview_schedule.quantity is null or preview_schedule.quantity not between 1 and 100 then
     perform pgjobs.refuse('validation-error', 'quantity must be between 1 and 100', format('Got %s.', preview_schedule.quantity));
   end if;

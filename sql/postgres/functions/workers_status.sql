@@ -16,6 +16,7 @@ returns table (
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 set jit = off
+set max_parallel_workers_per_gather = 0
 set enable_seqscan = off
 as $$
 #variable_conflict use_column

@@ -29,25 +29,36 @@ comment on function pgjobs.find_schedule is
   'A schedule by number, public id or address. Example: select (pgjobs.find_schedule(''@global:nightly'')).id';
 
 -- A zone that clocks are set by. Only names of places: Postgres would also read
--- "Moon/Base5" as a zone five hours behind.
-create function pgjobs.check_timezone(timezone text)
+-- "Moon/Base5" as a zone five hours behind. Small letters pass for capitals here, but not
+-- elsewhere; to look whether it `is_exact` reads the files of all zones.
+create function pgjobs.check_timezone(timezone text, is_exact boolean)
 returns void
 language plpgsql stable
 as $$
 begin
-  if timezone <> 'UTC' and not exists (
-    select from pg_timezone_names as z where z.name = check_timezone.timezone and z.name ~ '^[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+$'
-  ) then
-    perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
-      null, 'Write a place, such as Europe/Berlin, or UTC.');
+  if timezone ~ '^(UTC|Etc/GMT([+-][0-9]{1,2})?|[A-Z][A-Za-z_]+(/[A-Z][A-Za-z_-]*)+)$' then
+    begin
+      perform pgjobs.now() at time zone check_timezone.timezone;
+      if timezone = 'UTC' or not is_exact
+        or exists (select from pg_timezone_names as z where z.name = check_timezone.timezone)
+      then
+        return;
+      end if;
+    exception when invalid_parameter_value then
+      null;
+    end;
   end if;
+  perform pgjobs.refuse('validation-error', format('There is no time zone %L', left(timezone, 200)),
+    null, 'Write a place, such as Europe/Berlin, or UTC.');
 end
 $$;
 
-comment on function pgjobs.check_timezone is 'Refuses what is no time zone. Example: select pgjobs.check_timezone(''Europe/Berlin'')';
+comment on function pgjobs.check_timezone is 'Refuses what is no time zone. Example: select pgjobs.check_timezone(''Europe/Berlin'', true)';
 
 -- Every reason to refuse a schedule, but for those to refuse its tasks.
-create function pgjobs.check_schedule(name text, cron text, every interval, timezone text, missed text)
+create function pgjobs.check_schedule(
+  name text, cron text, every interval, timezone text, missed text, is_preview boolean default false
+)
 returns void
 language plpgsql stable
 as $$
@@ -68,7 +79,7 @@ begin
   if missed is null or missed not in ('once', 'skip', 'each') then
     perform pgjobs.refuse('validation-error', 'missed must be once, skip or each', format('Got %s.', missed));
   end if;
-  perform pgjobs.check_timezone(timezone);
+  perform pgjobs.check_timezone(timezone, is_exact => not is_preview);
   if pgjobs.next_run(cron, every, timezone, null, pgjobs.now()) is null then
     perform pgjobs.refuse('validation-error', format('%L never comes', cron), 'No day of the next fifty years fits.');
   end if;

@@ -14,7 +14,7 @@ import { address, query, refine } from "../router.js";
 import { html, isRoomy, isWide, media, view } from "../view.js";
 
 // Each comes with its last ten runs.
-const PAGE = 50;
+const PAGE = 20;
 const isBroad = media("(min-width: 1280px)");
 
 const mayRun = (schedule) => !["job archived", "job retired"].includes(schedule.state);

@@ -15,7 +15,7 @@ import { computed, effect, html, isWide, signal, view } from "../view.js";
 const STATUSES = ["", "pending", "claimed", "running", "completed", "failed", "cancelled", "ignored"];
 const SPANS = [["", "any time"], ["1", "last hour"], ["24", "last day"], ["168", "last 7 days"]];
 const PAGE = 50;
-const MOST = 500; // The API gives no more at once.
+const MOST = 150; // More at once would take too long.
 
 export const filterOf = ({ status, job, room, owner, text, hours }) => ({
   status,
