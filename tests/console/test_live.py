@@ -201,6 +201,8 @@ def test_a_server_that_is_away_is_said_and_come_back_from(console: Console, open
     with_queue(console, fail_some)
     page = open_page(console, "/tasks")
     expect(page.get_by_role("row")).to_have_count(5)
+    # Live, the page would look again by itself, perhaps just before it is told to.
+    page.keyboard.press("p")
     page.route("**/v1/joblib/**", lambda route: route.abort())
     page.get_by_role("button", name="Failed", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
