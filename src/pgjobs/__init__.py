@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pgjobs.version import VERSION
+
 if TYPE_CHECKING:
     from pgjobs.bridge import attach as attach
     from pgjobs.bridge import emit as emit
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from pgjobs.sweeper import run_sweeper as run_sweeper
     from pgjobs.worker import Worker as Worker
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "Abort": "pgjobs.running",

@@ -181,6 +181,10 @@ class MigrationFailed(PgJobsError):
     problem = "migration-failed"
 
 
+class SchemaAhead(MigrationFailed):
+    """The database was migrated by a newer version. Programs of this one go on, but cannot take it back."""
+
+
 def _leaves(cls: type[PgJobsError]) -> list[type[PgJobsError]]:
     return [cls, *(leaf for child in cls.__subclasses__() for leaf in _leaves(child))]
 

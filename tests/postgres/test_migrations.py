@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import asyncpg
 import pytest
 
+from pgjobs import __version__
 from pgjobs.drivers.migrations import dump, migrate, plan, require_current
 from pgjobs.drivers.scripts import Release, read_release
-from pgjobs.errors import MigrationFailed, SchemaBehind
+from pgjobs.errors import MigrationFailed, SchemaAhead, SchemaBehind
 
 TABLES = """
 create table pgjobs.notes (id integer primary key, text text not null);
@@ -38,6 +40,12 @@ for each statement execute function pgjobs.refuse_deletes();
 REFUSE = """
 create function pgjobs.refuse_deletes() returns trigger language plpgsql
 as $$ begin raise exception 'Notes are kept'; end $$;
+"""
+INSTALLED = """
+create view pgjobs.installed as
+select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum, c.version
+from pgjobs.migrations as m
+left join pgjobs.installed_code as c on c.is_only;
 """
 WAITS = "select exists (select from pg_locks where not granted and pid = $1)"
 GRANTS = """
@@ -150,8 +158,41 @@ async def test_a_database_newer_than_the_program_is_refused(connection, source):
     source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
     await migrate(connection, source.release())
     (source.directory / "migrations/0002_more.sql").unlink()
-    with pytest.raises(MigrationFailed, match=r"newer.*0002_more\.sql"):
+    with pytest.raises(SchemaAhead, match=r"newer.*0002_more\.sql"):
         await migrate(connection, source.release())
+
+
+@pytest.mark.parametrize("version", ["0.2.0", "0.10.0rc1", "1.0"])
+async def test_code_of_a_newer_version_is_not_taken_back(connection, source, version):
+    source.write("operators.sql", INSTALLED)
+    ours = replace(source.release(), version="0.1.9")
+    source.write("internal/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
+    await migrate(connection, replace(source.release(), version=version))
+    with pytest.raises(SchemaAhead, match=f"newer.*{version}"):
+        await migrate(connection, ours)
+    assert await connection.fetchval("select pgjobs.length_of('note')") == -1
+
+
+async def test_a_program_goes_on_with_a_newer_database(connection, source):
+    source.write("operators.sql", INSTALLED)
+    ours = replace(source.release(), version="0.1.9")
+    await migrate(connection, ours)
+    await require_current(connection, ours)
+    source.write("internal/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
+    await migrate(connection, replace(source.release(), version="0.2.0"))
+    await require_current(connection, ours)
+    source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
+    await migrate(connection, replace(source.release(), version="0.3.0"))
+    await require_current(connection, ours)
+
+
+async def test_other_code_of_the_same_version_is_installed(connection, source):
+    await migrate(connection, source.release())
+    source.write("internal/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
+    with pytest.raises(SchemaBehind):
+        await require_current(connection, source.release())
+    assert (await migrate(connection, source.release())).code
+    assert await connection.fetchval("select version from pgjobs.installed_code") == __version__
 
 
 async def test_a_database_behind_the_program_is_refused(connection, source):

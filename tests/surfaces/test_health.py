@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
+import asyncpg
 import httpx
 import pytest
 
@@ -93,6 +94,17 @@ async def test_a_server_whose_database_was_not_migrated_is_not_ready(empty_datab
     async with await Queue.connect(empty_database_url) as queue, asked(queue) as look:
         assert await look("/livez") == (200, {"status": "ok"})
         assert await look("/readyz") == (503, {"status": "unavailable", "reason": "SchemaBehind"})
+
+
+async def test_a_server_stays_ready_when_a_newer_version_has_migrated_its_database(
+    queue: Queue, database_url: str
+):
+    """Or a rolling upgrade would take away all servers at once."""
+    connection = await asyncpg.connect(database_url)
+    await connection.execute("update pgjobs.installed_code set checksum = 'another', version = '99.0'")
+    await connection.close()
+    async with asked(queue) as look:
+        assert await look("/readyz") == (200, {"status": "ok"})
 
 
 async def test_a_server_that_lost_its_database_is_not_ready_until_it_is_back(relay: Relay):

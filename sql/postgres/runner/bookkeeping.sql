@@ -21,8 +21,10 @@ create table if not exists pgjobs.installed_code (
   installed_at timestamptz not null default clock_timestamp(),
   constraint installed_code_is_one_row check (is_only)
 );
+alter table pgjobs.installed_code add column if not exists version text;
 comment on table pgjobs.installed_code is 'Which functions, views and triggers are installed, one row.';
 comment on column pgjobs.installed_code.is_only is 'Always true: there is one row.';
 comment on column pgjobs.installed_code.checksum is 'SHA-256 over all files of code.';
 comment on column pgjobs.installed_code.grants_checksum is 'SHA-256 of the grants; null where roles are managed elsewhere.';
 comment on column pgjobs.installed_code.installed_at is 'When the code was last re-created.';
+comment on column pgjobs.installed_code.version is 'The release it came with; null if that was not written down.';

@@ -98,6 +98,7 @@ async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
     import asyncpg
 
     from pgjobs.drivers import drift, migrations
+    from pgjobs.errors import SchemaAhead
 
     schema = settings.database_schema
     async with connected(settings) as connection:
@@ -107,6 +108,9 @@ async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
             yield Trouble(
                 "info", "schema", "This login may not look at what is installed", "-- run it as the owner"
             )
+            return
+        except SchemaAhead as error:
+            yield Trouble("warning", "schema", error.message, "-- upgrade pgjobs-server here")
             return
         if todo:
             message = f"Not installed: {todo.steps[0]} and {len(todo.steps) - 1} more"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
 
@@ -17,13 +17,14 @@ import asyncpg
 from pgjobs.drivers.scripts import (
     Release,
     Script,
+    ahead,
     pending_scripts,
     read_plain,
     read_release,
     render,
     sql_directory,
 )
-from pgjobs.errors import MigrationFailed, SchemaBehind
+from pgjobs.errors import MigrationFailed, SchemaAhead, SchemaBehind
 
 __all__ = [
     "Plan",
@@ -60,14 +61,17 @@ class Plan:
 @dataclass(frozen=True)
 class _Installed:
     migrations: Sequence[tuple[int, str, str]]
-    code_checksum: str | None
-    grants_checksum: str | None
+    code_checksum: str | None = None
+    grants_checksum: str | None = None
+    version: str | None = None
 
 
 async def plan(connection: Connection, release: Release) -> Plan:
     """What `migrate` would do now. Reads only."""
     installed = await _installed(connection, release.schema)
     pending = pending_scripts(release.migrations, installed.migrations)
+    if release.is_older_than(installed.version):
+        raise ahead(f"the code of {installed.version}")
     is_current = release.code_checksum == installed.code_checksum and (
         not release.grants or release.grants_checksum == installed.grants_checksum
     )
@@ -99,8 +103,15 @@ async def migrate(
 
 
 async def require_current(connection: Connection, release: Release) -> None:
-    """Refuses a database that was not migrated to this release; grants are not looked at."""
-    if todo := await plan(connection, Release(release.schema, release.migrations, release.code, ())):
+    """Refuses a database that was not migrated to this release; grants are not looked at.
+
+    A newer one will do: its verbs take what older callers say, and those must serve until they are replaced.
+    """
+    try:
+        todo = await plan(connection, replace(release, grants=()))
+    except SchemaAhead:
+        return
+    if todo:
         raise SchemaBehind(
             f"Schema {release.schema} is behind this version of pgjobs",
             detail=f"Not installed: {todo.steps[0]} and {len(todo.steps) - 1} more",
@@ -156,10 +167,11 @@ def _record_of_migration(script: Script, schema: str) -> Script:
 def _record_of_code(release: Release) -> Script:
     grants = f"'{release.grants_checksum}'" if release.grants else "null"
     sql = (
-        f"insert into {release.schema}.installed_code (checksum, grants_checksum)"  # noqa: S608
-        f" values ('{release.code_checksum}', {grants})\n"
+        f"insert into {release.schema}.installed_code (checksum, grants_checksum, version)"  # noqa: S608
+        f" values ('{release.code_checksum}', {grants}, '{release.version}')\n"
         "on conflict (is_only) do update set checksum = excluded.checksum,"
-        " grants_checksum = excluded.grants_checksum, installed_at = excluded.installed_at;\n"
+        " grants_checksum = excluded.grants_checksum, version = excluded.version,"
+        " installed_at = excluded.installed_at;\n"
     )
     return Script("record of code", sql, "")
 
@@ -167,7 +179,7 @@ def _record_of_code(release: Release) -> Script:
 async def _installed(connection: Connection, schema: str) -> _Installed:
     if await connection.fetchval("select to_regclass($1)", f"{schema}.migrations") is None:
         await _refuse_foreign_schema(connection, schema)
-        return _Installed([], None, None)
+        return _Installed([])
     if await connection.fetchval("select to_regclass($1)", f"{schema}.installed") is None:
         # Installed before there was such a view, which is for those who may not read the tables.
         rows = await connection.fetch(
@@ -180,6 +192,7 @@ async def _installed(connection: Connection, schema: str) -> _Installed:
         [(row["number"], row["name"], row["checksum"]) for row in rows],
         rows[0]["code_checksum"] if rows else None,
         rows[0]["grants_checksum"] if rows else None,
+        rows[0].get("version") if rows else None,
     )
 
 

@@ -10,7 +10,8 @@ from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from pgjobs.errors import MigrationFailed
+from pgjobs.errors import MigrationFailed, SchemaAhead
+from pgjobs.version import VERSION
 
 _NUMBERED = re.compile(r"(\d{4})_\w+\.sql")
 _SCHEMA = re.compile(
@@ -46,6 +47,10 @@ class Release:
     migrations: tuple[Script, ...]
     code: tuple[Script, ...]
     grants: tuple[Script, ...]
+    version: str = VERSION
+
+    def is_older_than(self, version: str | None) -> bool:
+        return version is not None and _numbers(self.version) < _numbers(version)
 
     @cached_property
     def code_checksum(self) -> str:
@@ -129,10 +134,7 @@ def pending_scripts(scripts: Iterable[Script], applied: Iterable[tuple[int, str,
     for number, name, checksum in sorted(applied):
         script = pending.pop(number, None)
         if script is None:
-            raise MigrationFailed(
-                f"The database is newer than this version of pgjobs: it has {name}",
-                hint="Upgrade pgjobs-server",
-            )
+            raise ahead(name)
         if script.checksum != checksum:
             raise MigrationFailed(
                 f"{script.name} was changed after it was applied",
@@ -140,6 +142,12 @@ def pending_scripts(scripts: Iterable[Script], applied: Iterable[tuple[int, str,
                 hint="Restore the file and put the change into a new migration",
             )
     return tuple(pending.values())
+
+
+def ahead(found: str) -> SchemaAhead:
+    return SchemaAhead(
+        f"The database is newer than this version of pgjobs: it has {found}", hint="Upgrade pgjobs-server"
+    )
 
 
 def read_plain(path: Path) -> Script:
@@ -155,6 +163,12 @@ def _read(path: Path, root: Path, schema: str, role_prefix: str) -> Script:
 
 def _combined(scripts: Iterable[Script]) -> str:
     return _sha256("\0".join(f"{script.name}\0{script.sql}" for script in scripts))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """What two releases are compared by; what follows the numbers (rc1, .dev0) is left out."""
+    leading = re.match(r"[\d.]*", version)
+    return tuple(int(number) for number in leading[0].split(".") if number) if leading else ()
 
 
 def _sha256(text: str) -> str:

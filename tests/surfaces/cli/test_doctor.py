@@ -136,6 +136,19 @@ def test_doctor_says_when_the_schema_is_behind(empty_database_url: str):
     assert done.stderr == "1 finding.\n"
 
 
+async def test_doctor_says_when_the_schema_is_ahead(database_url: str):
+    connection = await asyncpg.connect(database_url)
+    await connection.execute("update pgjobs.installed_code set checksum = 'another', version = '99.0'")
+    await connection.close()
+    done = run("doctor", "--url", database_url)
+    assert done.returncode == 6
+    assert (
+        "warning\tschema\tThe database is newer than this version of pgjobs: it has the code of 99.0"
+        in done.stdout
+    )
+    assert "fsync is off" in done.stdout, "the rest is looked at too"
+
+
 async def test_doctor_does_what_a_login_allows(database_url: str, postgres_server: PostgresServer):
     connection = await asyncpg.connect(database_url)
     login = f"reader_{database_url.rpartition('/')[2]}"

@@ -80,6 +80,7 @@ finally:
     )
     assert done.stderr.split()[1:] == [
         "pgjobs", "pgjobs.cli", "pgjobs.cli.app", "pgjobs.cli.exits", "pgjobs.cli.lazy", "pgjobs.errors",
+        "pgjobs.version",
     ]  # fmt: skip
 
 
