@@ -41,7 +41,7 @@ REQUESTS = {
     "why a task waits": "tasks/{task}/why",
     "attempts of a task": "tasks/{task}/attempts",
     "events of a task": "tasks/{task}/events",
-    "jobs": "jobs?limit=200",
+    "jobs": "jobs?limit=50",
     "workers": "workers/status?limit=200",
     "providers": "providers/status?limit=200",
     "schedules": "schedules?limit=20",

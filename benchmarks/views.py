@@ -108,6 +108,18 @@ $$
 """
 
 
+A_BUSY_DAY = """
+insert into pgjobs.rollups
+select
+  j.id, date_trunc('minute', pgjobs.now()) - m * interval '1 minute', 70, 7, 1, 2,
+  '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777, '{0,7,7,14,14,14,7,7,0,0,0,0,0,0}', 777
+from (select 0 union all select j.id from pgjobs.jobs as j) as j (id)
+cross join generate_series(1, 1440) as m
+on conflict do nothing
+"""
+"""Minutes of a day, in all of which every job was busy."""
+
+
 async def fill(bench: Bench, tasks: int) -> int:
     """`tasks` tasks of 100 jobs: half of them ended, a tenth due later, 2,000 held, the rest in line.
 
@@ -129,14 +141,7 @@ async def fill(bench: Bench, tasks: int) -> int:
         await bench.queue.claim_tasks(worker.id, quantity=50)
     while any(step.changed for step in await bench.queue.sweep(batch=100_000)):
         pass
-    # An hour of minutes in which every job was busy.
-    await run(
-        "insert into pgjobs.rollups"
-        " select r.minute - m * interval '1 minute', j.id, r.measure, r.bucket, 7, 7"
-        " from (select max(minute) as minute, measure, bucket from pgjobs.rollups where minute > '-infinity'"
-        " group by measure, bucket) as r cross join pgjobs.jobs as j cross join generate_series(1, 60) as m"
-        " on conflict do nothing"
-    )
+    await run(A_BUSY_DAY)
     await bench.settle()
     return tasks
 

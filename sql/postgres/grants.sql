@@ -22,8 +22,9 @@ grant usage on schema pgjobs to pgjobs_readonly, pgjobs_producer, pgjobs_worker,
 grant select on pgjobs.task, pgjobs.job, pgjobs.problems, pgjobs.installed
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.now, pgjobs.present, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,
-  pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.list_events, pgjobs.list_metrics
+  pgjobs.now, pgjobs.present, pgjobs.task_mask, pgjobs.uuid_of, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help,
+  pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers, pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events,
+  pgjobs.list_events, pgjobs.list_metrics
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Payloads and results.
@@ -111,7 +112,7 @@ to pgjobs_operator, pgjobs_api;
 grant select on pgjobs.incomplete_cleanup_tasks, pgjobs.incomplete_cleanup_events
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.redact, pgjobs.redact_line, pgjobs.redact_document, pgjobs.list_cleanups, pgjobs.count_cleanups,
+  pgjobs.is_harmless, pgjobs.redact, pgjobs.redact_line, pgjobs.redact_document, pgjobs.list_cleanups, pgjobs.count_cleanups,
   pgjobs.get_cleanup, pgjobs.list_cleanup_events, pgjobs.get_job_target
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.reconcile_cleanups, pgjobs.claim_cleanups, pgjobs.await_cleanups

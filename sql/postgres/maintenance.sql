@@ -76,6 +76,30 @@ comment on column pgjobs.incomplete_cleanup_tasks.ignored_by_user_id is 'Who ign
 comment on column pgjobs.incomplete_cleanup_tasks.ignore_reason is 'Why.';
 comment on column pgjobs.incomplete_cleanup_tasks.task_id is 'Number of the clean-up task.';
 
+-- Clean-up tasks as they are shown, in the order given. Its plan is kept: the view
+-- joins so much that planning takes longer than a page of it.
+create function pgjobs.shown_cleanups(task_ids bigint[])
+returns setof pgjobs.incomplete_cleanup_tasks
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+begin
+  return query
+  select c.*
+  from pgjobs.incomplete_cleanup_tasks as c
+  where c.task_id = any (shown_cleanups.task_ids)
+  order by array_position(shown_cleanups.task_ids, c.task_id);
+end
+$$;
+
+comment on function pgjobs.shown_cleanups is
+  'Clean-up tasks as they are shown. Example: select status from pgjobs.shown_cleanups(array[42])';
+
 -- Their events are kept as long as they are, so the numbers do not shift.
 create view pgjobs.incomplete_cleanup_events as
 select

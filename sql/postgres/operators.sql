@@ -213,7 +213,7 @@ comment on column pgjobs.metrics.job_type is 'The name of the job.';
 comment on column pgjobs.metrics.measure is 'queued, backlog, processing, stale_processing, paused, schedules, overdue_schedules; since the beginning completed, failed, cancelled, retried, duration, latency.';
 comment on column pgjobs.metrics.up_to is 'Of a duration or latency: upper bound of the bucket, in seconds.';
 comment on column pgjobs.metrics.quantity is 'How many.';
-comment on column pgjobs.metrics.seconds is 'Durations or latencies together.';
+comment on column pgjobs.metrics.seconds is 'Durations or latencies together, with the last bucket.';
 
 create view pgjobs.findings as
 select v.* from pgjobs.findings() as v;

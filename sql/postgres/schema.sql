@@ -4,16 +4,19 @@ CREATE SCHEMA pgjobs;
 
 COMMENT ON SCHEMA pgjobs IS 'A job queue. Upgrades drop and re-create every function and view in here.';
 
-CREATE FUNCTION pgjobs.task_uuid(task_id bigint) RETURNS uuid
-    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+CREATE FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
+declare
+  v_hash bytea := substr(sha256(key || int8send(task_id)), 1, 8);
+  v_check bytea := set_byte(v_hash, 0, 128 | (get_byte(v_hash, 0) & 63));
+  v_hidden text := lpad(to_hex(task_id # pgjobs.task_mask(v_check, key)), 15, '0');
 begin
-  return pgjobs.uuid_of(task_id, (select s.task_key from pgjobs.secrets as s));
+  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.task_uuid(task_id bigint) IS 'The public id of a task. Example: select pgjobs.task_uuid(42)';
+COMMENT ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) IS 'The public id of a task under a key. Example: see pgjobs.task_uuid, which knows the queue''s key';
 
 CREATE TABLE pgjobs.attempts (
     id bigint NOT NULL,
@@ -316,6 +319,18 @@ COMMENT ON COLUMN pgjobs.scheduled.error IS 'What the last attempt failed with.'
 
 COMMENT ON COLUMN pgjobs.scheduled.error_kind IS 'The kind of that error.';
 
+CREATE TABLE pgjobs.secrets (
+    is_only boolean DEFAULT true NOT NULL,
+    task_key bytea DEFAULT sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) NOT NULL,
+    CONSTRAINT secrets_are_one_row CHECK (is_only)
+);
+
+COMMENT ON TABLE pgjobs.secrets IS 'Keys nobody may read; only the functions that need them do.';
+
+COMMENT ON COLUMN pgjobs.secrets.is_only IS 'Always true: there is one row.';
+
+COMMENT ON COLUMN pgjobs.secrets.task_key IS 'Makes public task UUIDs unguessable. Changing it makes issued UUIDs invalid.';
+
 CREATE TABLE pgjobs.tasks (
     id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -364,7 +379,8 @@ COMMENT ON COLUMN pgjobs.tasks.trace_context IS 'W3C trace context of its submit
 
 CREATE VIEW pgjobs.generic_jobs AS
  SELECT t.id,
-    pgjobs.task_uuid(t.id) AS uuid,
+    pgjobs.uuid_of(t.id, ( SELECT k.task_key
+           FROM pgjobs.secrets k)) AS uuid,
     j.room AS domain,
     j.category AS queue,
     j.name AS job_type,
@@ -519,6 +535,12 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) IS 'Leases tasks in the generic manager''s words. Example: select id, lease_id, payload from pgjobs.acquire_generic_jobs(''chatbooks'', ''default'', ''me'', ''1 minute'')';
+
+CREATE FUNCTION pgjobs.add_histograms(one bigint[], other bigint[]) RETURNS bigint[]
+    LANGUAGE sql IMMUTABLE
+    RETURN ARRAY(SELECT (o.quantity + t.quantity) FROM (unnest(add_histograms.one) WITH ORDINALITY o(quantity, place) JOIN unnest(add_histograms.other) WITH ORDINALITY t(quantity, place) USING (place)) ORDER BY o.place);
+
+COMMENT ON FUNCTION pgjobs.add_histograms(one bigint[], other bigint[]) IS 'The counts of two histograms together. Example: select pgjobs.add_histograms(array[1, 2], array[3, 4])';
 
 CREATE FUNCTION pgjobs.short_duration(seconds double precision) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -1054,7 +1076,8 @@ COMMENT ON FUNCTION pgjobs.present() IS 'The queue''s clock, standing still duri
 
 CREATE VIEW pgjobs.task AS
  SELECT t.id,
-    pgjobs.task_uuid(t.id) AS uuid,
+    pgjobs.uuid_of(t.id, ( SELECT k.task_key
+           FROM pgjobs.secrets k)) AS uuid,
     j.full_name AS job,
     t.room,
         CASE
@@ -1762,7 +1785,8 @@ COMMENT ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitt
 
 CREATE VIEW pgjobs.claim_answer AS
  SELECT t.id,
-    pgjobs.task_uuid(t.id) AS uuid,
+    pgjobs.uuid_of(t.id, ( SELECT k.task_key
+           FROM pgjobs.secrets k)) AS uuid,
     j.full_name AS job,
     t.room,
         CASE
@@ -2023,20 +2047,6 @@ CREATE FUNCTION pgjobs.cleanup_job() RETURNS integer
 
 COMMENT ON FUNCTION pgjobs.cleanup_job() IS 'Number of the clean-up job. Example: select pgjobs.cleanup_job()';
 
-CREATE FUNCTION pgjobs.cleanup_waits_since(task_id bigint) RETURNS timestamp with time zone
-    LANGUAGE sql STABLE
-    BEGIN ATOMIC
- SELECT COALESCE(( SELECT e.ended_at
-            FROM pgjobs.attempts e
-           WHERE (e.task_id = cleanup_waits_since.task_id)
-           ORDER BY e.id DESC
-          LIMIT 1), ( SELECT t.created_at
-            FROM pgjobs.tasks t
-           WHERE (t.id = cleanup_waits_since.task_id))) AS "coalesce";
-END;
-
-COMMENT ON FUNCTION pgjobs.cleanup_waits_since(task_id bigint) IS 'Since when a clean-up task waits. Example: select pgjobs.cleanup_waits_since(42)';
-
 CREATE FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) RETURNS TABLE(failed integer, retried integer, retired_jobs integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -2176,24 +2186,19 @@ begin
   perform pgjobs.check_cleanup_statuses(count_cleanups.statuses);
   -- What is done is what is not open, so no outcome is looked up.
   return query
+  with wanted as materialized (
+    select w.id from pgjobs.wanted_cleanups(v_job, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job) as w (id)
+    where v_is_narrowed or count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses)
+  )
   select
     count(*) filter (where count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
     + case
-      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses) then (
-        select count(*)
-        from pgjobs.tasks as t
-        where t.room = '@internal' and t.job_id = v_job
-          and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
-            t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job))
-      ) - count(*)
+      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses)
+        then (select count(*) from wanted) - count(*)
       else 0
     end
   from pgjobs.open_cleanups(v_job) as c
-  where (not v_is_narrowed or (
-      select pgjobs.is_wanted_cleanup(t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job)
-      from pgjobs.tasks as t
-      where t.id = c.task_id
-    ));
+  where not v_is_narrowed or c.task_id in (select w.id from wanted as w);
 end
 $$;
 
@@ -2683,7 +2688,7 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.depth_estimates(relation text) IS 'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''ready'')';
 
-CREATE FUNCTION pgjobs.depths() RETURNS TABLE(job_id integer, waiting bigint, oldest_at timestamp with time zone, scheduled bigint, claimed bigint, running bigint, overdue bigint)
+CREATE FUNCTION pgjobs.depths(of_jobs integer[] DEFAULT NULL::integer[]) RETURNS TABLE(job_id integer, waiting bigint, oldest_at timestamp with time zone, scheduled bigint, claimed bigint, running bigint, overdue bigint)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -2698,7 +2703,8 @@ declare
     select w.id from pgjobs.workers as w
     where w.last_heartbeat_at < v_now - (select s.worker_timeout from pgjobs.settings as s)
   );
-  v_few integer := greatest(100, 20000 / greatest(20, (select count(*) from pgjobs.jobs as j where j.deleted_at is null)));
+  v_jobs integer[] := coalesce(depths.of_jobs, array(select j.id from pgjobs.jobs as j where j.deleted_at is null));
+  v_few integer := greatest(100, 20000 / greatest(20, cardinality(v_jobs)));
 begin
   return query
   with held as materialized (
@@ -2717,8 +2723,7 @@ begin
       j.id,
       (select count(*) from (select from pgjobs.ready as r where r.job_id = j.id limit v_few + 1) as f) as due,
       (select count(*) from (select from pgjobs.scheduled as s where s.job_id = j.id limit v_few + 1) as f) as later
-    from pgjobs.jobs as j
-    where j.deleted_at is null
+    from unnest(v_jobs) as j (id)
   ), due_about as materialized (
     select e.job_id, e.quantity from pgjobs.depth_estimates('ready') as e
   ), later_about as materialized (
@@ -2744,7 +2749,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.depths() IS 'What each job has in line, in the schedule and in hand. Example: select * from pgjobs.depths()';
+COMMENT ON FUNCTION pgjobs.depths(of_jobs integer[]) IS 'What each job has in line, in the schedule and in hand. Example: select * from pgjobs.depths()';
 
 CREATE FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) RETURNS record
     LANGUAGE plpgsql
@@ -3704,6 +3709,23 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.forget_read(key text) IS 'Forgets an answer. Example: select * from pgjobs.forget_read(''<key>'')';
 
+CREATE FUNCTION pgjobs.forget_rollups(now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_before timestamptz := forget_rollups.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s);
+begin
+  if exists (
+    select from pgjobs.rollups as r
+    where r.job_id = 0 and r.minute > '-infinity' and r.minute < v_before - interval '1 hour'
+  ) then
+    delete from pgjobs.rollups as r where r.minute > '-infinity' and r.minute < v_before;
+  end if;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.forget_rollups(now timestamp with time zone) IS 'Forgets old minutes. Example: see pgjobs.sweep_rollups, which calls it';
+
 CREATE FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -3847,7 +3869,13 @@ CREATE FUNCTION pgjobs.redact_document(document jsonb) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $_$
+declare
+  v_text text := document::text;
 begin
+  -- One so short has no text that would be cut.
+  if length(v_text) <= 8000 and pgjobs.is_harmless(v_text) then
+    return document;
+  end if;
   case jsonb_typeof(document)
     when 'string' then
       return to_jsonb(pgjobs.redact(document #>> '{}'));
@@ -3982,10 +4010,8 @@ CREATE FUNCTION pgjobs.get_cleanup(run_id uuid) RETURNS SETOF pgjobs.incomplete_
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
-declare
-  v_task bigint := pgjobs.find_cleanup(get_cleanup.run_id);
 begin
-  return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
+  return query select c.* from pgjobs.shown_cleanups(array[pgjobs.find_cleanup(get_cleanup.run_id)]) as c;
 end
 $$;
 
@@ -4143,20 +4169,25 @@ CREATE VIEW pgjobs.schedule AS
             WHEN (s.next_run_at < (pgjobs.present() - '00:02:00'::interval)) THEN 'overdue'::text
             ELSE 'active'::text
         END AS state,
-    ( SELECT COALESCE(jsonb_agg(jsonb_build_object('due_at', r.due_at, 'task_id', pgjobs.task_uuid(r.task_id), 'reason', r.reason, 'is_manual', r.is_manual, 'status',
+    ( SELECT COALESCE(jsonb_agg(jsonb_build_object('due_at', r.due_at, 'task_id', pgjobs.uuid_of(r.task_id, ( SELECT k.task_key
+                   FROM pgjobs.secrets k)), 'reason', r.reason, 'is_manual', r.is_manual, 'status',
                 CASE
                     WHEN (r.task_id IS NULL) THEN 'skipped'::text
-                    WHEN (o.status IS NOT NULL) THEN o.status
-                    WHEN (l.task_id IS NOT NULL) THEN
-                    CASE
-                        WHEN (l.started_at IS NULL) THEN 'claimed'::text
-                        ELSE 'running'::text
-                    END
-                    WHEN (i.task_id IS NOT NULL) THEN 'ignored'::text
-                    WHEN (t.id IS NOT NULL) THEN 'pending'::text
-                    ELSE 'gone'::text
+                    ELSE COALESCE(( SELECT o.status
+                       FROM pgjobs.outcomes o
+                      WHERE (o.task_id = r.task_id)), ( SELECT
+                            CASE
+                                WHEN (l.started_at IS NULL) THEN 'claimed'::text
+                                ELSE 'running'::text
+                            END AS status
+                       FROM pgjobs.leases l
+                      WHERE (l.task_id = r.task_id)), ( SELECT 'ignored'::text AS status
+                       FROM pgjobs.ignored i
+                      WHERE (i.task_id = r.task_id)), ( SELECT 'pending'::text AS status
+                       FROM pgjobs.tasks t
+                      WHERE (t.id = r.task_id)), 'gone'::text)
                 END) ORDER BY r.id DESC), '[]'::jsonb) AS "coalesce"
-           FROM ((((( SELECT n.schedule_id,
+           FROM ( SELECT n.schedule_id,
                     n.id,
                     n.due_at,
                     n.task_id,
@@ -4165,11 +4196,7 @@ CREATE VIEW pgjobs.schedule AS
                    FROM pgjobs.schedule_runs n
                   WHERE (n.schedule_id = s.id)
                   ORDER BY n.id DESC
-                 LIMIT 10) r
-             LEFT JOIN pgjobs.outcomes o ON ((o.task_id = r.task_id)))
-             LEFT JOIN pgjobs.leases l ON ((l.task_id = r.task_id)))
-             LEFT JOIN pgjobs.ignored i ON ((i.task_id = r.task_id)))
-             LEFT JOIN pgjobs.tasks t ON ((t.id = r.task_id)))) AS recent,
+                 LIMIT 10) r) AS recent,
     s.job_id,
     j.uuid AS job_uuid
    FROM (pgjobs.schedules s
@@ -4432,6 +4459,22 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.help(pattern text) IS 'What there is. Example: select name, says from pgjobs.help(''retry'')';
 
+CREATE FUNCTION pgjobs.histogram(buckets smallint[], quantities bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+declare
+  v_counts bigint[] := array_fill(0::bigint, array[14]);
+begin
+  for v_place in 1..coalesce(cardinality(buckets), 0) loop
+    v_counts[buckets[v_place] + 1] := v_counts[buckets[v_place] + 1] + quantities[v_place];
+  end loop;
+  return v_counts;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.histogram(buckets smallint[], quantities bigint[]) IS 'Counts by bucket. Example: select pgjobs.histogram(array[0, 4]::smallint[], array[90, 10])';
+
 CREATE FUNCTION pgjobs.histogram_bounds() RETURNS double precision[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN '{0.01,0.05,0.1,0.5,1,2.5,5,10,30,60,300,900,3600}'::double precision[];
@@ -4444,33 +4487,32 @@ CREATE FUNCTION pgjobs.histogram_bucket(seconds double precision) RETURNS smalli
 
 COMMENT ON FUNCTION pgjobs.histogram_bucket(seconds double precision) IS 'The bucket of a duration, from 0. Example: select pgjobs.histogram_bucket(0.2)';
 
-CREATE FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) RETURNS double precision
+CREATE FUNCTION pgjobs.histogram_percentile(counts bigint[], share double precision) RETURNS double precision
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     AS $$
 declare
   v_bounds double precision[] := pgjobs.histogram_bounds();
-  v_total double precision := 0;
+  v_sought double precision := 0;
   v_below double precision := 0;
   v_lower double precision;
 begin
-  for v_place in 1..coalesce(cardinality(quantities), 0) loop
-    v_total := v_total + quantities[v_place];
+  for v_place in 1..cardinality(counts) loop
+    v_sought := v_sought + share * counts[v_place];
   end loop;
-  for v_place in 1..coalesce(cardinality(quantities), 0) loop
-    if v_below + quantities[v_place] >= share * v_total and quantities[v_place] > 0 then
-      v_lower := coalesce(v_bounds[buckets[v_place]], 0);
+  for v_place in 1..cardinality(counts) loop
+    if counts[v_place] > 0 and v_below + counts[v_place] >= v_sought then
+      v_lower := coalesce(v_bounds[v_place - 1], 0);
       -- Whatever took longer than the last bound counts as that.
-      return v_lower + (share * v_total - v_below) / quantities[v_place]
-        * (coalesce(v_bounds[buckets[v_place] + 1], v_lower) - v_lower);
+      return v_lower + (v_sought - v_below) / counts[v_place] * (coalesce(v_bounds[v_place], v_lower) - v_lower);
     end if;
-    v_below := v_below + quantities[v_place];
+    v_below := v_below + counts[v_place];
   end loop;
   return null;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) IS 'A percentile, in seconds, from counted buckets. Example: select pgjobs.histogram_percentile(array[0, 4]::smallint[], array[90, 10], 0.95)';
+COMMENT ON FUNCTION pgjobs.histogram_percentile(counts bigint[], share double precision) IS 'A percentile, in seconds, from the counts of pgjobs.histogram_bounds(). Example: select pgjobs.histogram_percentile(array[0, 90, 10], 0.95)';
 
 CREATE FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text DEFAULT NULL::text, reason text DEFAULT NULL::text) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4651,6 +4693,12 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.is_cron_day(day date, days integer[], weekdays integer[], either_day boolean) IS 'Whether a day is meant by cron. Example: select pgjobs.is_cron_day(''2028-02-29'', array[32], array[1, 2], false)';
 
+CREATE FUNCTION pgjobs.is_harmless(message text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    RETURN (message !~* '[@?#]|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ'::text);
+
+COMMENT ON FUNCTION pgjobs.is_harmless(message text) IS 'Whether a text gives no access for certain. Example: select pgjobs.is_harmless(''No route to host'')';
+
 CREATE FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4730,17 +4778,7 @@ CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
 
 COMMENT ON FUNCTION pgjobs.is_visible(room text, from_room text) IS 'Whether a room''s jobs are visible from another. Example: select pgjobs.is_visible(''@global'', ''lab-7'')';
 
-CREATE FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE
-    AS $$
-select (is_wanted_cleanup.target_types is null or payload -> 'target' ->> 'type' = any (is_wanted_cleanup.target_types))
-  and (is_wanted_cleanup.of_node is null or payload ->> 'node_id' = is_wanted_cleanup.of_node)
-  and (is_wanted_cleanup.of_job is null or is_wanted_cleanup.of_job in (payload ->> 'job_id', payload ->> 'job_name'))
-$$;
-
-COMMENT ON FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) IS 'Whether a clean-up task fits some filters. Example: select pgjobs.is_wanted_cleanup(''{"node_id": "a"}'', null, ''a'', null)';
-
-CREATE FUNCTION pgjobs.jobs_status() RETURNS TABLE(job text, state text, workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision, job_id integer)
+CREATE FUNCTION pgjobs.jobs_status(of_jobs integer[] DEFAULT NULL::integer[]) RETURNS TABLE(job text, state text, workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision, job_id integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -4749,6 +4787,10 @@ CREATE FUNCTION pgjobs.jobs_status() RETURNS TABLE(job text, state text, workers
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_jobs integer[] := array(
+    select j.id from pgjobs.jobs as j
+    where j.deleted_at is null and (jobs_status.of_jobs is null or j.id = any (jobs_status.of_jobs))
+  );
 begin
   return query
   select
@@ -4768,13 +4810,13 @@ begin
     coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
   from pgjobs.jobs as j
-  join pgjobs.depths() as d on d.job_id = j.id
-  left join pgjobs.rates(v_now - interval '1 hour') as h on h.job_id = j.id
+  join pgjobs.depths(v_jobs) as d on d.job_id = j.id
+  left join pgjobs.rates(v_jobs, v_now - interval '1 hour') as h on h.job_id = j.id
   order by j.full_name;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.jobs_status() IS 'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status()';
+COMMENT ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) IS 'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status()';
 
 CREATE FUNCTION pgjobs.jobs_to_list(room text, job text, status text) RETURNS integer[]
     LANGUAGE plpgsql STABLE
@@ -5191,50 +5233,42 @@ CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], targe
 declare
   v_job integer := pgjobs.cleanup_job();
   v_is_narrowed boolean := num_nonnulls(list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) > 0;
-  v_last integer := list_cleanups.page_offset + list_cleanups.page_size;
   v_tasks bigint[];
+  v_open bigint;
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
-  -- Found first and shown afterwards: redacting is dear, and a page is short. When they
-  -- changed is asked only of those that the page may reach, the done ones last.
-  with open as materialized (
+  -- Found first and shown afterwards: redacting is dear, and a page is short.
+  with wanted as materialized (
+    select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
+    where v_is_narrowed
+  ), open as materialized (
     select c.task_id, c.next_attempt_at, c.since
     from pgjobs.open_cleanups(v_job) as c
     where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-      and (not v_is_narrowed or (
-        select pgjobs.is_wanted_cleanup(t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job)
-        from pgjobs.tasks as t
-        where t.id = c.task_id
-      ))
-  ), reach as materialized (
-    select max(n.next_attempt_at) as next_attempt_at, count(*) >= v_last as is_enough
-    from (select o.next_attempt_at from open as o where o.next_attempt_at is not null order by 1 limit v_last) as n
-  ), found as (
-    select o.task_id, o.next_attempt_at, o.since
-    from open as o
-    join reach as r on o.next_attempt_at <= r.next_attempt_at or (o.next_attempt_at is null and not r.is_enough)
-    union all
-    select d.task_id, null, d.ended_at
-    from reach as r
-    join pgjobs.tasks as t on t.room = '@internal' and t.job_id = v_job and not r.is_enough
-    join pgjobs.outcomes as d on d.task_id = t.id and d.status = 'completed'
-    where (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses))
-      and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
-        t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job))
+      and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
   )
-  select array_agg(p.task_id) into v_tasks
-  from (
-    select f.task_id
-    from found as f
-    order by f.next_attempt_at nulls last, coalesce(f.since, pgjobs.cleanup_waits_since(f.task_id)) desc, f.task_id
-    limit list_cleanups.page_size offset list_cleanups.page_offset
-  ) as p;
-  return query
-  select c.*
-  from pgjobs.incomplete_cleanup_tasks as c
-  where c.task_id = any (v_tasks)
-  order by array_position(v_tasks, c.task_id);
+  select
+    array(
+      select o.task_id
+      from open as o
+      order by o.next_attempt_at nulls last, o.since desc, o.task_id
+      limit list_cleanups.page_size offset list_cleanups.page_offset
+    ),
+    (select count(*) from open)
+  into v_tasks, v_open;
+  if cardinality(v_tasks) < list_cleanups.page_size and (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses)) then
+    -- What is done is what is not open, so no outcome is looked up.
+    v_tasks := v_tasks || array(
+      select w.id
+      from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
+      where w.id not in (select c.task_id from pgjobs.open_cleanups(v_job) as c)
+      order by w.id desc
+      limit list_cleanups.page_size - cardinality(v_tasks)
+      offset greatest(list_cleanups.page_offset - v_open, 0)
+    );
+  end if;
+  return query select c.* from pgjobs.shown_cleanups(v_tasks) as c;
 end
 $$;
 
@@ -5679,6 +5713,13 @@ begin
     select s.job_id, count(*) as quantity
     from (select p.job_id from pgjobs.scheduled as p where p.run_at <= v_now order by p.run_at limit 10000) as s
     group by s.job_id
+  ), ever as materialized (
+    -- One probe for each job: their minutes lie between.
+    select r.*
+    from pgjobs.jobs as j
+    cross join lateral (
+      select e.* from pgjobs.rollups as e where e.job_id = j.id and e.minute = '-infinity' limit 1
+    ) as r
   ), numbers (job_id, measure, up_to, quantity, seconds) as (
     select d.job_id, m.measure, null::double precision, m.quantity, 0::double precision
     from pgjobs.depths() as d
@@ -5700,13 +5741,19 @@ begin
     ) as s
     cross join lateral (values ('schedules', s.quantity), ('overdue_schedules', s.overdue)) as m (measure, quantity)
     union all
+    select r.job_id, m.measure, null, m.quantity, 0
+    from ever as r
+    cross join lateral (values
+      ('completed', r.completed), ('failed', r.failed), ('cancelled', r.cancelled), ('retried', r.retried)
+    ) as m (measure, quantity)
+    union all
     select
-      r.job_id, r.measure,
-      case when r.measure in ('duration', 'latency')
-        then coalesce((pgjobs.histogram_bounds())[r.bucket + 1], 'Infinity') end,
-      r.quantity, r.seconds
-    from pgjobs.rollups as r
-    where r.minute = '-infinity'
+      r.job_id, m.measure, coalesce((pgjobs.histogram_bounds())[c.place], 'Infinity'), c.quantity,
+      case c.place when cardinality(m.counts) then m.seconds else 0 end
+    from ever as r
+    cross join lateral (values ('duration', r.runs, r.run_seconds), ('latency', r.waits, r.wait_seconds)) as m (measure, counts, seconds)
+    cross join lateral unnest(m.counts) with ordinality as c (quantity, place)
+    where c.quantity > 0 or c.place = cardinality(m.counts)
   )
   select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
   from numbers as n
@@ -6368,9 +6415,9 @@ begin
   cross join staff as f
   cross join lines as l
   cross join put_aside as i
-  left join pgjobs.rates(v_now - interval '1 hour', by_job => false) as h on true
+  left join pgjobs.rates(array[0], v_now - interval '1 hour') as h on true
   -- The present minute is not over, and sweeps come every half minute.
-  left join pgjobs.rates(v_now - interval '5 minutes', by_job => false) as m on true;
+  left join pgjobs.tallies(array[0], v_now - interval '5 minutes') as m on true;
 end
 $$;
 
@@ -6856,43 +6903,17 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) IS 'Heads of many lanes, best first. Example: see pgjobs.lane_heads, which calls it';
 
-CREATE FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer DEFAULT NULL::integer, by_job boolean DEFAULT true) RETURNS TABLE(job_id integer, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    SET jit TO 'off'
-    SET plan_cache_mode TO 'force_custom_plan'
+CREATE FUNCTION pgjobs.rates(job_ids integer[], since timestamp with time zone, step interval DEFAULT NULL::interval) RETURNS TABLE(job_id integer, start timestamp with time zone, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
+    LANGUAGE sql STABLE
     AS $$
-#variable_conflict use_column
-begin
-  return query
-  with counted as (
-    select case when rates.by_job then r.job_id else 0 end as job_id, r.measure, r.bucket, sum(r.quantity)::bigint as quantity
-    from pgjobs.rollups as r
-    where r.minute >= date_trunc('minute', rates.since) and (rates.of_job is null or r.job_id = rates.of_job)
-    group by 1, r.measure, r.bucket
-  ), gathered as (
-    select
-      c.job_id,
-      coalesce(sum(c.quantity) filter (where c.measure = 'completed'), 0)::bigint as completed,
-      coalesce(sum(c.quantity) filter (where c.measure = 'failed'), 0)::bigint as failed,
-      coalesce(sum(c.quantity) filter (where c.measure = 'cancelled'), 0)::bigint as cancelled,
-      coalesce(sum(c.quantity) filter (where c.measure = 'retried'), 0)::bigint as retried,
-      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'latency') as waits,
-      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'latency') as waited,
-      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'duration') as runs,
-      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'duration') as ran
-    from counted as c
-    group by c.job_id
-  )
-  select
-    g.job_id, g.completed, g.failed, g.cancelled, g.retried,
-    pgjobs.histogram_percentile(g.waits, g.waited, 0.5), pgjobs.histogram_percentile(g.waits, g.waited, 0.95),
-    pgjobs.histogram_percentile(g.runs, g.ran, 0.5), pgjobs.histogram_percentile(g.runs, g.ran, 0.95)
-  from gathered as g;
-end
+select
+  t.job_id, t.start, t.completed, t.failed, t.cancelled, t.retried,
+  pgjobs.histogram_percentile(t.waits, 0.5), pgjobs.histogram_percentile(t.waits, 0.95),
+  pgjobs.histogram_percentile(t.runs, 0.5), pgjobs.histogram_percentile(t.runs, 0.95)
+from pgjobs.tallies(rates.job_ids, rates.since, rates.step) as t
 $$;
 
-COMMENT ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) IS 'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
+COMMENT ON FUNCTION pgjobs.rates(job_ids integer[], since timestamp with time zone, step interval) IS 'What ended since a moment, and how long it took. Example: select * from pgjobs.rates(array[0], pgjobs.now() - interval ''1 hour'')';
 
 CREATE FUNCTION pgjobs.read_cron(cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT follows_clocks boolean, OUT either_day boolean) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -7052,7 +7073,7 @@ begin
     v_text := regexp_replace(left(v_text, 7999),
       '(^|[ \t\n\r\f\v])([^ \t\n\r\f\v]{0,99}|[^ \t\n\r\f\v]*[:@/?#=][^ \t\n\r\f\v]*)$', '\1…');
   end if;
-  if v_text !~* '[@?#]|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ' then
+  if pgjobs.is_harmless(v_text) then
     return v_text;
   end if;
   v_text := regexp_replace(v_text,
@@ -8311,13 +8332,17 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.show_tasks(room text, job text, status text, page_size integer, page_offset integer) IS 'Tasks of a room as HTTP shows them. Example: select uuid, status from pgjobs.show_tasks(''lab-7'', status => ''failed'')';
 
-CREATE FUNCTION pgjobs.show_workers(page_size integer DEFAULT 50, page_offset integer DEFAULT 0, few integer DEFAULT 20) RETURNS TABLE(id uuid, name text, owner text, registered_at timestamp with time zone, last_heartbeat_at timestamp with time zone, is_alive boolean, job_count integer, serves jsonb, task_count integer, holds jsonb)
+CREATE FUNCTION pgjobs.show_workers(page_size integer DEFAULT 50, page_offset integer DEFAULT 0, few integer DEFAULT 5) RETURNS TABLE(id uuid, name text, owner text, registered_at timestamp with time zone, last_heartbeat_at timestamp with time zone, is_alive boolean, job_count integer, serves jsonb, task_count integer, holds jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 declare
   v_alive timestamptz := pgjobs.now() - (select s.worker_timeout from pgjobs.settings as s);
+  v_key bytea := (select k.task_key from pgjobs.secrets as k);
 begin
   perform pgjobs.check_page(show_workers.page_size, show_workers.page_offset);
   return query
@@ -8331,13 +8356,14 @@ begin
       count(*) over (partition by l.worker_id) as of_worker,
       row_number() over (partition by l.worker_id order by l.claimed_at, l.task_id) as place
     from pgjobs.leases as l
-    where l.worker_id in (select p.id from page as p)
+    -- By the key: the pages of a busy table are mostly empty.
+    where l.task_id > 0 and l.worker_id in (select p.id from page as p)
   ), works as (
     select
       h.worker_id,
       min(h.of_worker)::integer as quantity,
       jsonb_agg(jsonb_build_object(
-        'id', pgjobs.task_uuid(h.task_id), 'job', j.full_name, 'claimed_at', h.claimed_at, 'started_at', h.started_at,
+        'id', pgjobs.uuid_of(h.task_id, v_key), 'job', j.full_name, 'claimed_at', h.claimed_at, 'started_at', h.started_at,
         'attempt', h.attempt
       ) order by h.place) as tasks
     from held as h
@@ -8366,6 +8392,26 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) IS 'Workers with their jobs and tasks. Example: select name, is_alive, serves, task_count from pgjobs.show_workers()';
+
+CREATE FUNCTION pgjobs.shown_cleanups(task_ids bigint[]) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+begin
+  return query
+  select c.*
+  from pgjobs.incomplete_cleanup_tasks as c
+  where c.task_id = any (shown_cleanups.task_ids)
+  order by array_position(shown_cleanups.task_ids, c.task_id);
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.shown_cleanups(task_ids bigint[]) IS 'Clean-up tasks as they are shown. Example: select status from pgjobs.shown_cleanups(array[42])';
 
 CREATE FUNCTION pgjobs.snapshot_targets() RETURNS trigger
     LANGUAGE plpgsql
@@ -9005,7 +9051,7 @@ begin
     from taken as u
     group by u.minute, u.job_id, u.measure
     union all
-    select d.minute, d.job_id, 'duration', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
+    select d.minute, d.job_id, 'run', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
     from (
       select u.minute, u.job_id, date_part('epoch', u.at - c.claimed_at) as seconds
       from taken as u
@@ -9014,7 +9060,7 @@ begin
     ) as d
     group by d.minute, d.job_id, pgjobs.histogram_bucket(d.seconds)
     union all
-    select w.minute, w.job_id, 'latency', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
+    select w.minute, w.job_id, 'wait', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
     from (
       select u.minute, u.job_id, date_part('epoch', c.claimed_at - t.created_at) as seconds
       from taken as u
@@ -9024,17 +9070,39 @@ begin
     ) as w
     group by w.minute, w.job_id, pgjobs.histogram_bucket(w.seconds)
   ), kept as (
-    insert into pgjobs.rollups as r (minute, job_id, measure, bucket, quantity, seconds)
-    select coalesce(c.minute, '-infinity'), c.job_id, c.measure, c.bucket, sum(c.quantity), sum(c.seconds)
+    insert into pgjobs.rollups as r (
+      job_id, minute, completed, failed, cancelled, retried, waits, wait_seconds, runs, run_seconds
+    )
+    select
+      coalesce(c.job_id, 0),
+      coalesce(c.minute, '-infinity'),
+      coalesce(sum(c.quantity) filter (where c.measure = 'completed'), 0),
+      coalesce(sum(c.quantity) filter (where c.measure = 'failed'), 0),
+      coalesce(sum(c.quantity) filter (where c.measure = 'cancelled'), 0),
+      coalesce(sum(c.quantity) filter (where c.measure = 'retried'), 0),
+      pgjobs.histogram(
+        array_agg(c.bucket) filter (where c.measure = 'wait'), array_agg(c.quantity) filter (where c.measure = 'wait')
+      ),
+      coalesce(sum(c.seconds) filter (where c.measure = 'wait'), 0),
+      pgjobs.histogram(
+        array_agg(c.bucket) filter (where c.measure = 'run'), array_agg(c.quantity) filter (where c.measure = 'run')
+      ),
+      coalesce(sum(c.seconds) filter (where c.measure = 'run'), 0)
     from counted as c
-    group by c.job_id, c.measure, c.bucket, rollup (c.minute)
-    on conflict (minute, job_id, measure, bucket) do update
-    set quantity = r.quantity + excluded.quantity, seconds = r.seconds + excluded.seconds
+    group by grouping sets ((c.job_id, c.minute), (c.job_id), (c.minute))
+    on conflict (job_id, minute) do update
+    set
+      completed = r.completed + excluded.completed,
+      failed = r.failed + excluded.failed,
+      cancelled = r.cancelled + excluded.cancelled,
+      retried = r.retried + excluded.retried,
+      waits = pgjobs.add_histograms(r.waits, excluded.waits),
+      wait_seconds = r.wait_seconds + excluded.wait_seconds,
+      runs = pgjobs.add_histograms(r.runs, excluded.runs),
+      run_seconds = r.run_seconds + excluded.run_seconds
   )
   select coalesce(sum(cardinality(u.task_ids)), 0) into v_counted from taken as u;
-  delete from pgjobs.rollups as r
-  where r.minute > '-infinity'
-    and r.minute < sweep_rollups.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s);
+  perform pgjobs.forget_rollups(sweep_rollups.now);
   return v_counted;
 end
 $$;
@@ -9159,6 +9227,39 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.take_pending(task_ids bigint[]) IS 'Takes pending tasks out of line. Example: see pgjobs.cancel_tasks, which gives them a new home';
 
+CREATE FUNCTION pgjobs.tallies(job_ids integer[], since timestamp with time zone, step interval DEFAULT NULL::interval) RETURNS TABLE(job_id integer, start timestamp with time zone, completed bigint, failed bigint, cancelled bigint, retried bigint, waits bigint[], runs bigint[])
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_since timestamptz := date_trunc('minute', tallies.since);
+begin
+  return query
+  select
+    j.id, date_bin(tallies.step, r.minute, 'epoch'),
+    sum(r.completed)::bigint, sum(r.failed)::bigint, sum(r.cancelled)::bigint, sum(r.retried)::bigint,
+    array[
+      sum(r.waits[1]), sum(r.waits[2]), sum(r.waits[3]), sum(r.waits[4]), sum(r.waits[5]), sum(r.waits[6]), sum(r.waits[7]),
+      sum(r.waits[8]), sum(r.waits[9]), sum(r.waits[10]), sum(r.waits[11]), sum(r.waits[12]), sum(r.waits[13]), sum(r.waits[14])
+    ]::bigint[],
+    array[
+      sum(r.runs[1]), sum(r.runs[2]), sum(r.runs[3]), sum(r.runs[4]), sum(r.runs[5]), sum(r.runs[6]), sum(r.runs[7]),
+      sum(r.runs[8]), sum(r.runs[9]), sum(r.runs[10]), sum(r.runs[11]), sum(r.runs[12]), sum(r.runs[13]), sum(r.runs[14])
+    ]::bigint[]
+  from unnest(tallies.job_ids) as j (id)
+  join pgjobs.rollups as r on r.job_id = j.id and r.minute >= v_since
+  group by 1, 2;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.tallies(job_ids integer[], since timestamp with time zone, step interval) IS 'What ended since a moment. Example: select start, completed from pgjobs.tallies(array[0], pgjobs.now() - interval ''1 hour'', ''10 minutes'')';
+
 CREATE FUNCTION pgjobs.task_id(task_uuid uuid) RETURNS bigint
     LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -9209,17 +9310,27 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.task_number_at(moment timestamp with time zone) IS 'Where tasks of a time begin. Example: select pgjobs.task_number_at(pgjobs.now() - interval ''1 hour'')';
 
+CREATE FUNCTION pgjobs.task_uuid(task_id bigint) RETURNS uuid
+    LANGUAGE plpgsql STABLE STRICT SECURITY DEFINER PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    AS $$
+begin
+  return pgjobs.uuid_of(task_id, (select s.task_key from pgjobs.secrets as s));
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.task_uuid(task_id bigint) IS 'The public id of a task. Example: select pgjobs.task_uuid(42)';
+
 CREATE FUNCTION pgjobs.throughput(of_job text DEFAULT NULL::text, since interval DEFAULT '01:00:00'::interval, step interval DEFAULT '00:01:00'::interval) RETURNS TABLE(at timestamp with time zone, completed bigint, failed bigint, cancelled bigint, retried bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
     SET max_parallel_workers_per_gather TO '0'
-    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_job integer := case when throughput.of_job is not null then (pgjobs.find_job(throughput.of_job)).id end;
+  v_job integer := case when throughput.of_job is null then 0 else (pgjobs.find_job(throughput.of_job)).id end;
   v_first timestamptz;
 begin
   if throughput.step is null or throughput.step < interval '1 minute' or throughput.since is null
@@ -9229,31 +9340,11 @@ begin
   end if;
   v_first := date_bin(throughput.step, v_now - throughput.since, 'epoch');
   return query
-  with counted as (
-    select date_bin(throughput.step, r.minute, 'epoch') as start, r.measure, r.bucket, sum(r.quantity)::bigint as quantity
-    from pgjobs.rollups as r
-    where r.minute >= v_first and (v_job is null or r.job_id = v_job)
-    group by 1, 2, 3
-  ), gathered as (
-    select
-      c.start,
-      sum(c.quantity) filter (where c.measure = 'completed')::bigint as completed,
-      sum(c.quantity) filter (where c.measure = 'failed')::bigint as failed,
-      sum(c.quantity) filter (where c.measure = 'cancelled')::bigint as cancelled,
-      sum(c.quantity) filter (where c.measure = 'retried')::bigint as retried,
-      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'latency') as waits,
-      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'latency') as waited,
-      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'duration') as runs,
-      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'duration') as ran
-    from counted as c
-    group by c.start
-  )
   select
-    s.start, coalesce(g.completed, 0), coalesce(g.failed, 0), coalesce(g.cancelled, 0), coalesce(g.retried, 0),
-    pgjobs.histogram_percentile(g.waits, g.waited, 0.5), pgjobs.histogram_percentile(g.waits, g.waited, 0.95),
-    pgjobs.histogram_percentile(g.runs, g.ran, 0.5), pgjobs.histogram_percentile(g.runs, g.ran, 0.95)
+    s.start, coalesce(r.completed, 0), coalesce(r.failed, 0), coalesce(r.cancelled, 0), coalesce(r.retried, 0),
+    r.wait_p50, r.wait_p95, r.run_p50, r.run_p95
   from generate_series(v_first, v_now, throughput.step) as s (start)
-  left join gathered as g on g.start = s.start
+  left join pgjobs.rates(array[v_job], v_first, throughput.step) as r on r.start = s.start
   order by s.start;
 end
 $$;
@@ -9301,7 +9392,7 @@ begin
     join pgjobs.workers as k on k.id = l.worker_id
     where l.job_id = j.id and k.last_heartbeat_at >= v_alive
   ) as w
-  left join pgjobs.rates(v_now - interval '5 minutes') as m on m.job_id = j.id
+  left join pgjobs.rates(array(select j.id from pgjobs.jobs as j), v_now - interval '5 minutes') as m on m.job_id = j.id
   order by d.claimed + d.running desc, d.waiting desc, coalesce(m.completed, 0) desc, j.full_name
   limit 40;
 end
@@ -9351,10 +9442,11 @@ begin
   where b.age > interval '10 minutes' or (b.age is null and b.held_back > 1000000)
   union all
   select
-    'warning', 'table ' || s.relation, format('%s of its rows are dead: %s', to_char(s.dead_share * 100, 'FM990%'), s.dead),
-    format('vacuum (analyze) pgjobs.%I', s.relation)
-  from pgjobs.storage() as s
-  where s.dead > 100000 and s.dead_share > 0.5
+    'warning', 'table ' || s.relname,
+    format('%s of its rows are dead: %s', to_char(100.0 * s.n_dead_tup / (s.n_live_tup + s.n_dead_tup), 'FM990%'), s.n_dead_tup),
+    format('vacuum (analyze) pgjobs.%I', s.relname)
+  from pg_stat_user_tables as s
+  where s.schemaname = 'pgjobs' and s.n_dead_tup > 100000 and s.n_dead_tup > s.n_live_tup
   union all
   select
     'warning', 'table ' || c.relname, 'Autovacuum is switched off for it',
@@ -9396,13 +9488,20 @@ CREATE FUNCTION pgjobs.troubles_of_jobs(now timestamp with time zone) RETURNS TA
     AS $$
 declare
   v_served integer[] := pgjobs.served_jobs(troubles_of_jobs.now);
+  -- Lines that move are nobody's trouble, and counting them is most of the work.
+  v_standing integer[] := array(
+    select j.id from pgjobs.jobs as j
+    where j.deleted_at is null
+      and (j.paused_at is not null or j.archived_at is not null or j.id <> all (v_served))
+  );
+  v_hour_ago timestamptz := date_trunc('minute', troubles_of_jobs.now - interval '1 hour');
 begin
   return query
   with lines as materialized (
     select
       j.id, j.full_name, j.paused_at, j.archived_at, d.oldest_at,
       case d.waiting when 1 then '1 task waits' else d.waiting || ' tasks wait' end as waiting
-    from pgjobs.depths() as d
+    from pgjobs.depths(v_standing) as d
     join pgjobs.jobs as j on j.id = d.job_id
     where d.waiting > 0
   )
@@ -9426,8 +9525,12 @@ begin
     'warning', 'job ' || j.full_name,
     format('%s of %s tasks that ended in the last hour failed', r.failed, r.failed + r.completed),
     format('select * from pgjobs.errors where job = %L', j.full_name)
-  from pgjobs.rates(now - interval '1 hour') as r
-  join pgjobs.jobs as j on j.id = r.job_id
+  from pgjobs.jobs as j
+  cross join lateral (
+    select sum(m.failed) as failed, sum(m.completed) as completed
+    from pgjobs.rollups as m
+    where m.job_id = j.id and m.minute >= v_hour_ago
+  ) as r
   where r.failed >= 10 and r.failed > r.completed;
 end
 $$;
@@ -9479,10 +9582,13 @@ CREATE FUNCTION pgjobs.troubles_of_schedules(now timestamp with time zone) RETUR
     AS $_$
 begin
   return query
+  with known as materialized (
+    select s.id, s.full_name, s.job, s.state, s.next_run_at, s.paused_at from pgjobs.schedule as s
+  )
   select
     'error', 'schedule ' || s.full_name, format('It is due for %s and nobody starts it', pgjobs.ago(s.next_run_at, now)),
     'select * from pgjobs.fire_schedules()'
-  from pgjobs.schedule as s
+  from known as s
   where s.next_run_at < now - interval '2 minutes'
   union all
   select
@@ -9491,12 +9597,12 @@ begin
       case s.state when 'job archived' then 'select * from pgjobs.unarchive_job(%L)' else 'select * from pgjobs.pause_schedule(%2$L)' end,
       s.job, s.full_name
     )
-  from pgjobs.schedule as s
+  from known as s
   where s.state in ('job archived', 'job retired')
   union all
   select
     'warning', 'schedule ' || s.full_name, 'Its last three runs failed', format('select * from pgjobs.errors where job = %L', s.job)
-  from pgjobs.schedule as s
+  from known as s
   where s.paused_at is null
     and 3 = (
       select count(*)
@@ -9754,21 +9860,6 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) IS 'Takes a task to another status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';
 
-CREATE FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) RETURNS uuid
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$
-declare
-  v_check bytea := substr(sha256(key || int8send(task_id)), 1, 8);
-  v_hidden text;
-begin
-  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
-  v_hidden := lpad(to_hex(task_id # pgjobs.task_mask(v_check, key)), 15, '0');
-  return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
-end
-$$;
-
-COMMENT ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) IS 'The public id of a task under a key. Example: see pgjobs.task_uuid, which knows the queue''s key';
-
 CREATE FUNCTION pgjobs.verify_session(session text) RETURNS TABLE(user_id text, is_superuser boolean, expires_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -9894,6 +9985,19 @@ end
 $$;
 
 COMMENT ON FUNCTION pgjobs.wake_for_slots(job_ids integer[]) IS 'Wakes whoever waits for a slot of a limited job. Example: select pgjobs.wake_for_slots(array[1])';
+
+CREATE FUNCTION pgjobs.wanted_cleanups(job_id integer, target_types text[], of_node text, of_job text) RETURNS SETOF bigint
+    LANGUAGE sql STABLE
+    AS $$
+select t.id
+from pgjobs.tasks as t
+where t.room = '@internal' and t.job_id = wanted_cleanups.job_id
+  and (wanted_cleanups.target_types is null or t.payload -> 'target' ->> 'type' = any (wanted_cleanups.target_types))
+  and (wanted_cleanups.of_node is null or t.payload ->> 'node_id' = wanted_cleanups.of_node)
+  and (wanted_cleanups.of_job is null or wanted_cleanups.of_job in (t.payload ->> 'job_id', t.payload ->> 'job_name'))
+$$;
+
+COMMENT ON FUNCTION pgjobs.wanted_cleanups(job_id integer, target_types text[], of_node text, of_job text) IS 'Clean-up tasks that fit some filters. Example: select * from pgjobs.wanted_cleanups(pgjobs.cleanup_job(), null, ''hub'', null)';
 
 CREATE FUNCTION pgjobs.watch_events() RETURNS TABLE(cursor text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -10629,6 +10733,7 @@ CREATE TABLE pgjobs.installed_code (
     checksum text NOT NULL,
     grants_checksum text,
     installed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    version text,
     CONSTRAINT installed_code_is_one_row CHECK (is_only)
 );
 
@@ -10641,6 +10746,8 @@ COMMENT ON COLUMN pgjobs.installed_code.checksum IS 'SHA-256 over all files of c
 COMMENT ON COLUMN pgjobs.installed_code.grants_checksum IS 'SHA-256 of the grants; null where roles are managed elsewhere.';
 
 COMMENT ON COLUMN pgjobs.installed_code.installed_at IS 'When the code was last re-created.';
+
+COMMENT ON COLUMN pgjobs.installed_code.version IS 'The release it came with; null if that was not written down.';
 
 CREATE TABLE pgjobs.migrations (
     number integer NOT NULL,
@@ -10664,7 +10771,8 @@ CREATE VIEW pgjobs.installed AS
     m.name,
     m.checksum,
     c.checksum AS code_checksum,
-    c.grants_checksum
+    c.grants_checksum,
+    c.version
    FROM (pgjobs.migrations m
      LEFT JOIN pgjobs.installed_code c ON (c.is_only));
 
@@ -10679,6 +10787,8 @@ COMMENT ON COLUMN pgjobs.installed.checksum IS 'SHA-256 of the file; an applied 
 COMMENT ON COLUMN pgjobs.installed.code_checksum IS 'SHA-256 over all files of code.';
 
 COMMENT ON COLUMN pgjobs.installed.grants_checksum IS 'SHA-256 of the grants; null where roles are managed elsewhere.';
+
+COMMENT ON COLUMN pgjobs.installed.version IS 'The release that the code came with.';
 
 ALTER TABLE pgjobs.jobs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pgjobs.jobs_id_seq
@@ -10783,7 +10893,7 @@ COMMENT ON COLUMN pgjobs.metrics.up_to IS 'Of a duration or latency: upper bound
 
 COMMENT ON COLUMN pgjobs.metrics.quantity IS 'How many.';
 
-COMMENT ON COLUMN pgjobs.metrics.seconds IS 'Durations or latencies together.';
+COMMENT ON COLUMN pgjobs.metrics.seconds IS 'Durations or latencies together, with the last bucket.';
 
 CREATE TABLE pgjobs.outcomes_default (
     task_id bigint CONSTRAINT outcomes_task_id_not_null NOT NULL,
@@ -11104,29 +11214,41 @@ COMMENT ON COLUMN pgjobs.reads_in_flight.key IS 'Provider and question.';
 COMMENT ON COLUMN pgjobs.reads_in_flight.expires_at IS 'When it may be asked again, answered or not.';
 
 CREATE TABLE pgjobs.rollups (
-    minute timestamp with time zone NOT NULL,
-    job_id integer NOT NULL,
-    measure text NOT NULL,
-    bucket smallint NOT NULL,
-    quantity bigint NOT NULL,
-    seconds double precision NOT NULL,
-    CONSTRAINT measures_are_known CHECK ((measure = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text, 'retried'::text, 'duration'::text, 'latency'::text])))
+    job_id integer CONSTRAINT rollups_job_id_not_null1 NOT NULL,
+    minute timestamp with time zone CONSTRAINT rollups_minute_not_null1 NOT NULL,
+    completed bigint NOT NULL,
+    failed bigint NOT NULL,
+    cancelled bigint NOT NULL,
+    retried bigint NOT NULL,
+    waits bigint[] NOT NULL,
+    wait_seconds double precision NOT NULL,
+    runs bigint[] NOT NULL,
+    run_seconds double precision NOT NULL,
+    CONSTRAINT all_buckets_are_there CHECK (((cardinality(waits) = 14) AND (cardinality(runs) = 14)))
 )
 WITH (fillfactor='70');
 
-COMMENT ON TABLE pgjobs.rollups IS 'How much ended in each minute, and how long it took. Example: select minute, sum(quantity) from pgjobs.rollups where measure = ''completed'' and minute > now() - interval ''1 hour'' group by minute';
+COMMENT ON TABLE pgjobs.rollups IS 'How much ended in each minute, and how long it took. Example: select minute, completed from pgjobs.rollups where job_id = 0 and minute > now() - interval ''1 hour''';
 
-COMMENT ON COLUMN pgjobs.rollups.minute IS 'The minute; -infinity counts all time.';
+COMMENT ON COLUMN pgjobs.rollups.job_id IS 'The job; 0 for all jobs together.';
 
-COMMENT ON COLUMN pgjobs.rollups.job_id IS 'The job.';
+COMMENT ON COLUMN pgjobs.rollups.minute IS 'The minute; -infinity counts all time of a job.';
 
-COMMENT ON COLUMN pgjobs.rollups.measure IS 'completed, failed, cancelled, retried; duration (claimed to completed) and latency (submitted to claimed).';
+COMMENT ON COLUMN pgjobs.rollups.completed IS 'Tasks completed.';
 
-COMMENT ON COLUMN pgjobs.rollups.bucket IS 'Of a duration or latency: place among pgjobs.histogram_bounds(), from 0; else 0.';
+COMMENT ON COLUMN pgjobs.rollups.failed IS 'Tasks failed for good.';
 
-COMMENT ON COLUMN pgjobs.rollups.quantity IS 'How many.';
+COMMENT ON COLUMN pgjobs.rollups.cancelled IS 'Tasks cancelled.';
 
-COMMENT ON COLUMN pgjobs.rollups.seconds IS 'Their durations or latencies together.';
+COMMENT ON COLUMN pgjobs.rollups.retried IS 'Failed attempts that are followed by another.';
+
+COMMENT ON COLUMN pgjobs.rollups.waits IS 'How many waited how long from submission to claim: a count for each of pgjobs.histogram_bounds(), and one beyond.';
+
+COMMENT ON COLUMN pgjobs.rollups.wait_seconds IS 'How long they waited together.';
+
+COMMENT ON COLUMN pgjobs.rollups.runs IS 'The same of how long those completed took from their claim.';
+
+COMMENT ON COLUMN pgjobs.rollups.run_seconds IS 'How long they took together.';
 
 CREATE TABLE pgjobs.run_targets (
     task_id bigint NOT NULL,
@@ -11256,18 +11378,6 @@ ALTER TABLE pgjobs.schedules ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE pgjobs.secrets (
-    is_only boolean DEFAULT true NOT NULL,
-    task_key bytea DEFAULT sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))) NOT NULL,
-    CONSTRAINT secrets_are_one_row CHECK (is_only)
-);
-
-COMMENT ON TABLE pgjobs.secrets IS 'Keys nobody may read; only the functions that need them do.';
-
-COMMENT ON COLUMN pgjobs.secrets.is_only IS 'Always true: there is one row.';
-
-COMMENT ON COLUMN pgjobs.secrets.task_key IS 'Makes public task UUIDs unguessable. Changing it makes issued UUIDs invalid.';
 
 CREATE TABLE pgjobs.sessions (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
@@ -11768,7 +11878,7 @@ ALTER TABLE ONLY pgjobs.ready
     ADD CONSTRAINT ready_pkey PRIMARY KEY (job_id, priority, due_at, task_id);
 
 ALTER TABLE ONLY pgjobs.rollups
-    ADD CONSTRAINT rollups_pkey PRIMARY KEY (minute, job_id, measure, bucket);
+    ADD CONSTRAINT rollups_pkey PRIMARY KEY (job_id, minute);
 
 ALTER TABLE ONLY pgjobs.run_targets
     ADD CONSTRAINT run_targets_pkey PRIMARY KEY (task_id);
@@ -12102,12 +12212,12 @@ GRANT USAGE ON SCHEMA pgjobs TO pgjobs_worker;
 GRANT USAGE ON SCHEMA pgjobs TO pgjobs_operator;
 GRANT USAGE ON SCHEMA pgjobs TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_readonly;
-GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) TO pgjobs_api;
 
 GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_producer;
 GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_worker;
@@ -12117,6 +12227,8 @@ GRANT SELECT ON TABLE pgjobs.generic_jobs TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.acquire_generic_jobs(domain text, queue text, worker_id text, lease interval, quantity integer, owner_user_id text, project_id bigint) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.add_histograms(one bigint[], other bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.short_duration(seconds double precision) FROM PUBLIC;
 
@@ -12269,8 +12381,6 @@ REVOKE ALL ON FUNCTION pgjobs.claimable_jobs(worker_id uuid, job_ids integer[], 
 
 REVOKE ALL ON FUNCTION pgjobs.cleanup_job() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.cleanup_waits_since(task_id bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION pgjobs.cleanup_worker(worker_id uuid, now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.clock_ms() FROM PUBLIC;
@@ -12365,7 +12475,7 @@ GRANT ALL ON FUNCTION pgjobs.delete_job(job text, actor text, reason text, batch
 
 REVOKE ALL ON FUNCTION pgjobs.depth_estimates(relation text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.depths() FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.depths(of_jobs integer[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.draw_ids(job_id integer, keys text[], OUT ids bigint[], OUT are_new boolean[]) FROM PUBLIC;
 
@@ -12459,6 +12569,8 @@ REVOKE ALL ON FUNCTION pgjobs.forget_expired_sessions(now timestamp with time zo
 REVOKE ALL ON FUNCTION pgjobs.forget_read(key text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.forget_read(key text) TO pgjobs_api;
+
+REVOKE ALL ON FUNCTION pgjobs.forget_rollups(now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.found_tasks(room text, job text, status text, owner text, since timestamp with time zone, until timestamp with time zone, matching text, before bigint, wanted integer, OUT ids bigint[], OUT next bigint) FROM PUBLIC;
 
@@ -12565,11 +12677,13 @@ GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.help(pattern text) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.histogram(buckets smallint[], quantities bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.histogram_bounds() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.histogram_bucket(seconds double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.histogram_percentile(counts bigint[], share double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text, reason text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.ignore_cleanup(run_id uuid, actor text, reason text) TO pgjobs_operator;
@@ -12600,6 +12714,13 @@ REVOKE ALL ON FUNCTION pgjobs.is_backlog(few integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_cron_day(day date, days integer[], weekdays integer[], either_day boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.is_harmless(message text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.is_harmless(message text) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.is_harmless(message text) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.is_harmless(message text) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.is_harmless(message text) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.is_harmless(message text) TO pgjobs_api;
+
 REVOKE ALL ON FUNCTION pgjobs.is_over(parent text, partition text, lower bigint, upper bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_own_failure(status text, error_kind text) FROM PUBLIC;
@@ -12612,14 +12733,12 @@ REVOKE ALL ON FUNCTION pgjobs.is_under_way(task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION pgjobs.jobs_status() FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_readonly;
-GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.jobs_status() TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
 
@@ -12853,7 +12972,7 @@ REVOKE ALL ON FUNCTION pgjobs.queue_positions(task_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.ranked_heads(job_ids integer[], now timestamp with time zone, clock bigint, trusted bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.rates(since timestamp with time zone, of_job integer, by_job boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgjobs.rates(job_ids integer[], since timestamp with time zone, step interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.read_cron(cron text, OUT minutes integer[], OUT hours integer[], OUT days integer[], OUT months integer[], OUT weekdays integer[], OUT follows_clocks boolean, OUT either_day boolean) FROM PUBLIC;
 
@@ -13037,6 +13156,8 @@ GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer
 GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.show_workers(page_size integer, page_offset integer, few integer) TO pgjobs_api;
 
+REVOKE ALL ON FUNCTION pgjobs.shown_cleanups(task_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.snapshot_targets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.some_tasks_of(job_id integer, quantity integer) FROM PUBLIC;
@@ -13110,6 +13231,8 @@ REVOKE ALL ON FUNCTION pgjobs.take_outcomes(task_ids bigint[], statuses text[]) 
 
 REVOKE ALL ON FUNCTION pgjobs.take_pending(task_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.tallies(job_ids integer[], since timestamp with time zone, step interval) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_readonly;
 GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_producer;
@@ -13118,8 +13241,20 @@ GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_operator;
 GRANT ALL ON FUNCTION pgjobs.task_id(task_uuid uuid) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.task_mask(check_bits bytea, key bytea) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.task_number_at(moment timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.task_uuid(task_id bigint) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.throughput(of_job text, since interval, step interval) TO pgjobs_readonly;
@@ -13186,8 +13321,6 @@ REVOKE ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error tex
 GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_worker;
 GRANT ALL ON FUNCTION pgjobs.update_task(task_uuid uuid, status text, error text, result jsonb, token uuid, actor text, is_superuser boolean) TO pgjobs_api;
 
-REVOKE ALL ON FUNCTION pgjobs.uuid_of(task_id bigint, key bytea) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION pgjobs.verify_session(session text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.verify_session(session text) TO pgjobs_api;
 
@@ -13204,6 +13337,8 @@ GRANT ALL ON FUNCTION pgjobs.waiting() TO pgjobs_api;
 REVOKE ALL ON FUNCTION pgjobs.wake(job_id integer, quantity bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.wake_for_slots(job_ids integer[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.wanted_cleanups(job_id integer, target_types text[], of_node text, of_job text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.watch_events() FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.watch_events() TO pgjobs_readonly;

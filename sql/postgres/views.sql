@@ -35,7 +35,7 @@ comment on column pgjobs.problems.title is 'What it means.';
 create view pgjobs.task as
 select
   t.id,
-  pgjobs.task_uuid(t.id) as uuid,
+  pgjobs.uuid_of(t.id, (select k.task_key from pgjobs.secrets as k)) as uuid,
   j.full_name as job,
   t.room,
   case
@@ -183,7 +183,7 @@ comment on column pgjobs.job.workers is 'Ids of the workers that serve it.';
 create view pgjobs.generic_jobs as
 select
   t.id,
-  pgjobs.task_uuid(t.id) as uuid,
+  pgjobs.uuid_of(t.id, (select k.task_key from pgjobs.secrets as k)) as uuid,
   j.room as domain,
   j.category as queue,
   j.name as job_type,
@@ -301,7 +301,7 @@ comment on column pgjobs.task_answer.queue_position is 'Its place among the pend
 create view pgjobs.claim_answer as
 select
   t.id,
-  pgjobs.task_uuid(t.id) as uuid,
+  pgjobs.uuid_of(t.id, (select k.task_key from pgjobs.secrets as k)) as uuid,
   j.full_name as job,
   t.room,
   case when l.started_at is null then 'claimed' else 'running' end as status,
@@ -338,7 +338,7 @@ comment on column pgjobs.claim_answer.token is 'The lease, for acknowledgements.
 comment on column pgjobs.claim_answer.trace_context is 'W3C traceparent of its submit, and tracestate after a space.';
 
 create view pgjobs.installed as
-select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum
+select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum, c.version
 from pgjobs.migrations as m
 left join pgjobs.installed_code as c on c.is_only;
 
@@ -349,3 +349,4 @@ comment on column pgjobs.installed.name is 'The file it came from.';
 comment on column pgjobs.installed.checksum is 'SHA-256 of the file; an applied file never changes.';
 comment on column pgjobs.installed.code_checksum is 'SHA-256 over all files of code.';
 comment on column pgjobs.installed.grants_checksum is 'SHA-256 of the grants; null where roles are managed elsewhere.';
+comment on column pgjobs.installed.version is 'The release that the code came with.';

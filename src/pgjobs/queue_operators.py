@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -45,8 +46,9 @@ class OperatorVerbs:
     async def top(self) -> list[TopJob]:
         return [TopJob.of(row) for row in await self.driver.call("top")]
 
-    async def jobs_status(self) -> list[JobStatus]:
-        return [JobStatus.of(row) for row in await self.driver.call("jobs_status")]
+    async def jobs_status(self, of_jobs: Sequence[int] | None = None) -> list[JobStatus]:
+        """Every job, or those with these numbers, with what waits, runs and ended in the last hour."""
+        return [JobStatus.of(row) for row in await self.driver.call("jobs_status", of_jobs=of_jobs)]
 
     async def workers_status(self) -> list[WorkerStatus]:
         return [WorkerStatus.of(row) for row in await self.driver.call("workers_status")]

@@ -167,6 +167,31 @@ async def test_lists_are_filtered_and_the_next_due_comes_first(queue, clock):
         await queue.list_cleanups(statuses=["lost"])
 
 
+async def test_what_waits_for_nothing_comes_after_what_is_due_and_what_is_done_last(queue, clock):
+    await register_runs(queue, NOWHERE)
+    runs = [await failed_run(queue) for _ in range(7)]
+    await clock.advance(WEEK)
+    await queue.reconcile_cleanups()
+    done_first, done_second, *others = runs
+    for _ in (done_first, done_second):
+        await finish(queue)
+    for ignored in others[:3]:
+        await clock.advance(minutes=1)
+        await queue.ignore_cleanup(ignored)
+    expected = [*others[3:], *reversed(others[:3]), done_second, done_first]
+    for filters in ({}, {"of_node": "hub"}):
+        listed = [task.run_id for task in await queue.list_cleanups(**filters)]
+        assert listed == expected
+        for size in (1, 2, 3, 5):
+            pages = [
+                await queue.list_cleanups(**filters, page_size=size, page_offset=offset)
+                for offset in range(0, len(expected) + size, size)
+            ]
+            assert [task.run_id for page in pages for task in page] == expected
+    done = await queue.list_cleanups(statuses=["done", "ignored"], page_size=3, page_offset=1)
+    assert [task.run_id for task in done] == expected[3:6]
+
+
 async def test_a_cleaner_of_a_node_gets_that_nodes_tasks(queue, clock):
     await register_runs(queue, NOWHERE, node_id="agent-7")
     run = await failed_run(queue)

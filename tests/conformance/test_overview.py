@@ -55,6 +55,16 @@ async def test_a_task_is_counted_where_it_is(queue, job, stage):
     ]
 
 
+async def test_some_jobs_are_shown_alone(queue, job):
+    await queue.register_job("@global", "tests", "Other")
+    other = await queue.get_job("@global:tests:Other")
+    await pending(queue, job)
+    [status] = await queue.jobs_status([other.id])
+    assert (status.job, status.waiting) == ("@global:tests:Other", 0)
+    assert len(await queue.jobs_status()) == 2
+    assert await queue.jobs_status([]) == []
+
+
 @pytest.mark.parametrize("stage", ENDED_AS)
 async def test_what_ended_is_counted_in_its_hour(queue, clock, job, stage):
     await STAGES[stage](queue, job)

@@ -39,7 +39,14 @@ insert into pgjobs.api_tokens (token_hash, user_id, created_at) values (sha256('
 -- since 0003
 insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at) values (1, 'completed', now(), '{7}', array[now()]);
 insert into pgjobs.rollups (minute, job_id, measure, bucket, quantity, seconds)
-values ('-infinity', 1, 'completed', 0, 41, 0), (date_trunc('minute', now()), 1, 'failed', 0, 1, 0);
+values
+  ('-infinity', 1, 'completed', 0, 41, 0),
+  ('-infinity', 1, 'duration', 2, 41, 3.5),
+  ('-infinity', 1, 'latency', 0, 40, 0.2),
+  ('-infinity', 1, 'latency', 13, 1, 7200),
+  (date_trunc('minute', now()), 1, 'failed', 0, 1, 0),
+  (date_trunc('minute', now()), 1, 'latency', 3, 1, 0.3),
+  (date_trunc('minute', now()), 2, 'failed', 0, 2, 0);
 -- since 0005
 insert into pgjobs.error_counts (since, job_id, fingerprint, quantity, message, last_at, last_task_id)
 values (date_trunc('hour', now()), 1, 'broken', 1, 'broken', now(), 8);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -82,10 +83,10 @@ async def assert_work_goes_on(queue: Queue) -> None:
 
 
 async def rows(connection: asyncpg.Connection) -> dict[str, int]:
-    """How many rows each table holds; the runner's own aside."""
+    """How many rows each table holds; the runner's own aside, and minutes, whose rows were made wider."""
     names = await connection.fetch(
         "select relname from pg_class where relnamespace = 'pgjobs'::regnamespace and relkind in ('r', 'p')"
-        " and not relispartition and relname not in ('migrations', 'installed_code', 'waiting')"
+        " and not relispartition and relname not in ('migrations', 'installed_code', 'waiting', 'rollups')"
     )
     return {
         row["relname"]: await connection.fetchval(f"select count(*) from pgjobs.{row['relname']}")
@@ -108,6 +109,26 @@ async def test_data_of_an_earlier_state_is_upgraded_at_once(connection, number):
     await assert_work_goes_on(Queue(BoundDriver(connection)))
     await assert_promises_kept(connection)
     assert await differences(connection, "pgjobs") == []
+
+
+async def test_what_was_counted_before_stays_counted(connection):
+    await make_earlier(connection, 13)
+    await migrate(connection, RELEASE)
+    queue = Queue(BoundDriver(connection))
+    metrics = await connection.fetch(
+        "select measure, up_to, quantity, seconds from pgjobs.metrics() where quantity + seconds > 0"
+        " and measure in ('completed', 'failed', 'duration', 'latency') order by measure, up_to"
+    )
+    assert [tuple(row) for row in metrics] == [
+        ("completed", None, 41, 0),
+        ("duration", 0.1, 41, 0),
+        ("duration", math.inf, 0, 3.5),
+        ("latency", 0.01, 40, 0),
+        ("latency", math.inf, 1, 7200.2),
+    ]
+    assert sum(step.failed for step in await queue.throughput("@global:tests:Work")) == 1
+    assert sum(step.failed for step in await queue.throughput()) == 3
+    assert [step.wait_p95 for step in await queue.throughput() if step.wait_p95] == [pytest.approx(0.48)]
 
 
 async def test_data_of_the_first_state_is_upgraded_step_by_step(connection):

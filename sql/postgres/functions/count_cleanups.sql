@@ -17,24 +17,19 @@ begin
   perform pgjobs.check_cleanup_statuses(count_cleanups.statuses);
   -- What is done is what is not open, so no outcome is looked up.
   return query
+  with wanted as materialized (
+    select w.id from pgjobs.wanted_cleanups(v_job, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job) as w (id)
+    where v_is_narrowed or count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses)
+  )
   select
     count(*) filter (where count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
     + case
-      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses) then (
-        select count(*)
-        from pgjobs.tasks as t
-        where t.room = '@internal' and t.job_id = v_job
-          and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
-            t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job))
-      ) - count(*)
+      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses)
+        then (select count(*) from wanted) - count(*)
       else 0
     end
   from pgjobs.open_cleanups(v_job) as c
-  where (not v_is_narrowed or (
-      select pgjobs.is_wanted_cleanup(t.payload, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job)
-      from pgjobs.tasks as t
-      where t.id = c.task_id
-    ));
+  where not v_is_narrowed or c.task_id in (select w.id from wanted as w);
 end
 $$;
 

@@ -4,10 +4,8 @@ returns setof pgjobs.incomplete_cleanup_tasks
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
-declare
-  v_task bigint := pgjobs.find_cleanup(get_cleanup.run_id);
 begin
-  return query select c.* from pgjobs.incomplete_cleanup_tasks as c where c.task_id = v_task;
+  return query select c.* from pgjobs.shown_cleanups(array[pgjobs.find_cleanup(get_cleanup.run_id)]) as c;
 end
 $$;
 

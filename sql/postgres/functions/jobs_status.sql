@@ -1,5 +1,5 @@
--- Every job that is registered: what waits and runs, and what the last hour gave.
-create function pgjobs.jobs_status()
+-- Every job that is registered, or some of them: what waits and runs, and what the last hour gave.
+create function pgjobs.jobs_status(of_jobs integer[] default null)
 returns table (
   job text,
   state text,
@@ -28,6 +28,10 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_jobs integer[] := array(
+    select j.id from pgjobs.jobs as j
+    where j.deleted_at is null and (jobs_status.of_jobs is null or j.id = any (jobs_status.of_jobs))
+  );
 begin
   return query
   select
@@ -47,8 +51,8 @@ begin
     coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
   from pgjobs.jobs as j
-  join pgjobs.depths() as d on d.job_id = j.id
-  left join pgjobs.rates(v_now - interval '1 hour') as h on h.job_id = j.id
+  join pgjobs.depths(v_jobs) as d on d.job_id = j.id
+  left join pgjobs.rates(v_jobs, v_now - interval '1 hour') as h on h.job_id = j.id
   order by j.full_name;
 end
 $$;

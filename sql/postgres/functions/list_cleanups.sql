@@ -1,4 +1,5 @@
--- Clean-up tasks, next due first, then those that changed last.
+-- Clean-up tasks, next due first; then those that wait for nothing, changed last first;
+-- then those that are done, newest first.
 create function pgjobs.list_cleanups(
   statuses text[] default null,
   target_types text[] default null,
@@ -18,50 +19,42 @@ as $$
 declare
   v_job integer := pgjobs.cleanup_job();
   v_is_narrowed boolean := num_nonnulls(list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) > 0;
-  v_last integer := list_cleanups.page_offset + list_cleanups.page_size;
   v_tasks bigint[];
+  v_open bigint;
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
-  -- Found first and shown afterwards: redacting is dear, and a page is short. When they
-  -- changed is asked only of those that the page may reach, the done ones last.
-  with open as materialized (
+  -- Found first and shown afterwards: redacting is dear, and a page is short.
+  with wanted as materialized (
+    select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
+    where v_is_narrowed
+  ), open as materialized (
     select c.task_id, c.next_attempt_at, c.since
     from pgjobs.open_cleanups(v_job) as c
     where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-      and (not v_is_narrowed or (
-        select pgjobs.is_wanted_cleanup(t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job)
-        from pgjobs.tasks as t
-        where t.id = c.task_id
-      ))
-  ), reach as materialized (
-    select max(n.next_attempt_at) as next_attempt_at, count(*) >= v_last as is_enough
-    from (select o.next_attempt_at from open as o where o.next_attempt_at is not null order by 1 limit v_last) as n
-  ), found as (
-    select o.task_id, o.next_attempt_at, o.since
-    from open as o
-    join reach as r on o.next_attempt_at <= r.next_attempt_at or (o.next_attempt_at is null and not r.is_enough)
-    union all
-    select d.task_id, null, d.ended_at
-    from reach as r
-    join pgjobs.tasks as t on t.room = '@internal' and t.job_id = v_job and not r.is_enough
-    join pgjobs.outcomes as d on d.task_id = t.id and d.status = 'completed'
-    where (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses))
-      and (not v_is_narrowed or pgjobs.is_wanted_cleanup(
-        t.payload, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job))
+      and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
   )
-  select array_agg(p.task_id) into v_tasks
-  from (
-    select f.task_id
-    from found as f
-    order by f.next_attempt_at nulls last, coalesce(f.since, pgjobs.cleanup_waits_since(f.task_id)) desc, f.task_id
-    limit list_cleanups.page_size offset list_cleanups.page_offset
-  ) as p;
-  return query
-  select c.*
-  from pgjobs.incomplete_cleanup_tasks as c
-  where c.task_id = any (v_tasks)
-  order by array_position(v_tasks, c.task_id);
+  select
+    array(
+      select o.task_id
+      from open as o
+      order by o.next_attempt_at nulls last, o.since desc, o.task_id
+      limit list_cleanups.page_size offset list_cleanups.page_offset
+    ),
+    (select count(*) from open)
+  into v_tasks, v_open;
+  if cardinality(v_tasks) < list_cleanups.page_size and (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses)) then
+    -- What is done is what is not open, so no outcome is looked up.
+    v_tasks := v_tasks || array(
+      select w.id
+      from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
+      where w.id not in (select c.task_id from pgjobs.open_cleanups(v_job) as c)
+      order by w.id desc
+      limit list_cleanups.page_size - cardinality(v_tasks)
+      offset greatest(list_cleanups.page_offset - v_open, 0)
+    );
+  end if;
+  return query select c.* from pgjobs.shown_cleanups(v_tasks) as c;
 end
 $$;
 

@@ -3,7 +3,7 @@
 -- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
 -- where there are any), and since the beginning what ended (completed, failed, cancelled,
 -- retried) and how long it took (duration, latency, with the upper bound of each bucket
--- in `up_to`).
+-- in `up_to`; how long together stands with the last one).
 --
 -- Lines are counted up to a thousand for each job and estimated beyond; what ended
 -- is what sweeps have counted.
@@ -31,6 +31,13 @@ begin
     select s.job_id, count(*) as quantity
     from (select p.job_id from pgjobs.scheduled as p where p.run_at <= v_now order by p.run_at limit 10000) as s
     group by s.job_id
+  ), ever as materialized (
+    -- One probe for each job: their minutes lie between.
+    select r.*
+    from pgjobs.jobs as j
+    cross join lateral (
+      select e.* from pgjobs.rollups as e where e.job_id = j.id and e.minute = '-infinity' limit 1
+    ) as r
   ), numbers (job_id, measure, up_to, quantity, seconds) as (
     select d.job_id, m.measure, null::double precision, m.quantity, 0::double precision
     from pgjobs.depths() as d
@@ -52,13 +59,19 @@ begin
     ) as s
     cross join lateral (values ('schedules', s.quantity), ('overdue_schedules', s.overdue)) as m (measure, quantity)
     union all
+    select r.job_id, m.measure, null, m.quantity, 0
+    from ever as r
+    cross join lateral (values
+      ('completed', r.completed), ('failed', r.failed), ('cancelled', r.cancelled), ('retried', r.retried)
+    ) as m (measure, quantity)
+    union all
     select
-      r.job_id, r.measure,
-      case when r.measure in ('duration', 'latency')
-        then coalesce((pgjobs.histogram_bounds())[r.bucket + 1], 'Infinity') end,
-      r.quantity, r.seconds
-    from pgjobs.rollups as r
-    where r.minute = '-infinity'
+      r.job_id, m.measure, coalesce((pgjobs.histogram_bounds())[c.place], 'Infinity'), c.quantity,
+      case c.place when cardinality(m.counts) then m.seconds else 0 end
+    from ever as r
+    cross join lateral (values ('duration', r.runs, r.run_seconds), ('latency', r.waits, r.wait_seconds)) as m (measure, counts, seconds)
+    cross join lateral unnest(m.counts) with ordinality as c (quantity, place)
+    where c.quantity > 0 or c.place = cardinality(m.counts)
   )
   select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
   from numbers as n

@@ -63,9 +63,9 @@ begin
   cross join staff as f
   cross join lines as l
   cross join put_aside as i
-  left join pgjobs.rates(v_now - interval '1 hour', by_job => false) as h on true
+  left join pgjobs.rates(array[0], v_now - interval '1 hour') as h on true
   -- The present minute is not over, and sweeps come every half minute.
-  left join pgjobs.rates(v_now - interval '5 minutes', by_job => false) as m on true;
+  left join pgjobs.tallies(array[0], v_now - interval '5 minutes') as m on true;
 end
 $$;
 

@@ -1,6 +1,6 @@
 -- Registered workers, the silent ones first, with the jobs they serve and the
 -- tasks they hold: of each the first few, and how many there are.
-create function pgjobs.show_workers(page_size integer default 50, page_offset integer default 0, few integer default 20)
+create function pgjobs.show_workers(page_size integer default 50, page_offset integer default 0, few integer default 5)
 returns table (
   id uuid,
   name text,
@@ -15,10 +15,14 @@ returns table (
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set max_parallel_workers_per_gather = 0
+set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
   v_alive timestamptz := pgjobs.now() - (select s.worker_timeout from pgjobs.settings as s);
+  v_key bytea := (select k.task_key from pgjobs.secrets as k);
 begin
   perform pgjobs.check_page(show_workers.page_size, show_workers.page_offset);
   return query
@@ -32,13 +36,14 @@ begin
       count(*) over (partition by l.worker_id) as of_worker,
       row_number() over (partition by l.worker_id order by l.claimed_at, l.task_id) as place
     from pgjobs.leases as l
-    where l.worker_id in (select p.id from page as p)
+    -- By the key: the pages of a busy table are mostly empty.
+    where l.task_id > 0 and l.worker_id in (select p.id from page as p)
   ), works as (
     select
       h.worker_id,
       min(h.of_worker)::integer as quantity,
       jsonb_agg(jsonb_build_object(
-        'id', pgjobs.task_uuid(h.task_id), 'job', j.full_name, 'claimed_at', h.claimed_at, 'started_at', h.started_at,
+        'id', pgjobs.uuid_of(h.task_id, v_key), 'job', j.full_name, 'claimed_at', h.claimed_at, 'started_at', h.started_at,
         'attempt', h.attempt
       ) order by h.place) as tasks
     from held as h

@@ -49,7 +49,7 @@ begin
     join pgjobs.workers as k on k.id = l.worker_id
     where l.job_id = j.id and k.last_heartbeat_at >= v_alive
   ) as w
-  left join pgjobs.rates(v_now - interval '5 minutes') as m on m.job_id = j.id
+  left join pgjobs.rates(array(select j.id from pgjobs.jobs as j), v_now - interval '5 minutes') as m on m.job_id = j.id
   order by d.claimed + d.running desc, d.waiting desc, coalesce(m.completed, 0) desc, j.full_name
   limit 40;
 end

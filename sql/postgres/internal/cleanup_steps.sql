@@ -34,37 +34,22 @@ $$;
 comment on function pgjobs.refuse_cleanup_step is
   'Raises why a step is not allowed. Example: select pgjobs.refuse_cleanup_step(42, ''ignore'', ''queued'')';
 
--- Whether a clean-up task is about one of these types of target, this node and this job.
-create function pgjobs.is_wanted_cleanup(payload jsonb, target_types text[], of_node text, of_job text)
-returns boolean
-language sql immutable
+-- Clean-up tasks about one of these types of target, this node and this job. Plain SQL,
+-- so that a caller's query takes it in.
+create function pgjobs.wanted_cleanups(job_id integer, target_types text[], of_node text, of_job text)
+returns setof bigint
+language sql stable
 as $$
-select (is_wanted_cleanup.target_types is null or payload -> 'target' ->> 'type' = any (is_wanted_cleanup.target_types))
-  and (is_wanted_cleanup.of_node is null or payload ->> 'node_id' = is_wanted_cleanup.of_node)
-  and (is_wanted_cleanup.of_job is null or is_wanted_cleanup.of_job in (payload ->> 'job_id', payload ->> 'job_name'))
+select t.id
+from pgjobs.tasks as t
+where t.room = '@internal' and t.job_id = wanted_cleanups.job_id
+  and (wanted_cleanups.target_types is null or t.payload -> 'target' ->> 'type' = any (wanted_cleanups.target_types))
+  and (wanted_cleanups.of_node is null or t.payload ->> 'node_id' = wanted_cleanups.of_node)
+  and (wanted_cleanups.of_job is null or wanted_cleanups.of_job in (t.payload ->> 'job_id', t.payload ->> 'job_name'))
 $$;
 
-comment on function pgjobs.is_wanted_cleanup is
-  'Whether a clean-up task fits some filters. Example: select pgjobs.is_wanted_cleanup(''{"node_id": "a"}'', null, ''a'', null)';
-
--- Since when a clean-up task waits as it does: the end of its last attempt, or its beginning.
-create function pgjobs.cleanup_waits_since(task_id bigint)
-returns timestamptz
-language sql stable
-begin atomic
-  select coalesce(
-    (
-      select e.ended_at from pgjobs.attempts as e
-      where e.task_id = cleanup_waits_since.task_id
-      order by e.id desc
-      limit 1
-    ),
-    (select t.created_at from pgjobs.tasks as t where t.id = cleanup_waits_since.task_id)
-  );
-end;
-
-comment on function pgjobs.cleanup_waits_since is
-  'Since when a clean-up task waits. Example: select pgjobs.cleanup_waits_since(42)';
+comment on function pgjobs.wanted_cleanups is
+  'Clean-up tasks that fit some filters. Example: select * from pgjobs.wanted_cleanups(pgjobs.cleanup_job(), null, ''hub'', null)';
 
 -- Clean-up tasks that are not done, by where they are: few, however many were done and
 -- however long the queue is. Plain SQL, so that a caller's query takes it in.

@@ -20,11 +20,11 @@ $$;
 comment on function pgjobs.depth_estimates is
   'About how many rows of a table belong to each job. Example: select * from pgjobs.depth_estimates(''ready'')';
 
--- What each job has in line, in the schedule and in hand. Lines are counted up
+-- What each job, or each of some, has in line, in the schedule and in hand. Lines are counted up
 -- to a thousand, with more than twenty jobs up to twenty thousand over all of
 -- them; what is longer is estimated, so that looking costs the same however much
 -- waits.
-create function pgjobs.depths()
+create function pgjobs.depths(of_jobs integer[] default null)
 returns table (
   job_id integer,
   waiting bigint,
@@ -48,7 +48,8 @@ declare
     select w.id from pgjobs.workers as w
     where w.last_heartbeat_at < v_now - (select s.worker_timeout from pgjobs.settings as s)
   );
-  v_few integer := greatest(100, 20000 / greatest(20, (select count(*) from pgjobs.jobs as j where j.deleted_at is null)));
+  v_jobs integer[] := coalesce(depths.of_jobs, array(select j.id from pgjobs.jobs as j where j.deleted_at is null));
+  v_few integer := greatest(100, 20000 / greatest(20, cardinality(v_jobs)));
 begin
   return query
   with held as materialized (
@@ -67,8 +68,7 @@ begin
       j.id,
       (select count(*) from (select from pgjobs.ready as r where r.job_id = j.id limit v_few + 1) as f) as due,
       (select count(*) from (select from pgjobs.scheduled as s where s.job_id = j.id limit v_few + 1) as f) as later
-    from pgjobs.jobs as j
-    where j.deleted_at is null
+    from unnest(v_jobs) as j (id)
   ), due_about as materialized (
     select e.job_id, e.quantity from pgjobs.depth_estimates('ready') as e
   ), later_about as materialized (

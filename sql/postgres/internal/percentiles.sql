@@ -1,39 +1,86 @@
--- The value below which a share of the measured ones lie, from the counts of
--- their buckets, in order; within a bucket they are taken to be spread evenly.
-create function pgjobs.histogram_percentile(buckets smallint[], quantities bigint[], share double precision)
+-- The value below which a share of the measured ones lie; within a bucket they are
+-- taken to be spread evenly.
+create function pgjobs.histogram_percentile(counts bigint[], share double precision)
 returns double precision
 language plpgsql immutable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_bounds double precision[] := pgjobs.histogram_bounds();
-  v_total double precision := 0;
+  v_sought double precision := 0;
   v_below double precision := 0;
   v_lower double precision;
 begin
-  for v_place in 1..coalesce(cardinality(quantities), 0) loop
-    v_total := v_total + quantities[v_place];
+  for v_place in 1..cardinality(counts) loop
+    v_sought := v_sought + share * counts[v_place];
   end loop;
-  for v_place in 1..coalesce(cardinality(quantities), 0) loop
-    if v_below + quantities[v_place] >= share * v_total and quantities[v_place] > 0 then
-      v_lower := coalesce(v_bounds[buckets[v_place]], 0);
+  for v_place in 1..cardinality(counts) loop
+    if counts[v_place] > 0 and v_below + counts[v_place] >= v_sought then
+      v_lower := coalesce(v_bounds[v_place - 1], 0);
       -- Whatever took longer than the last bound counts as that.
-      return v_lower + (share * v_total - v_below) / quantities[v_place]
-        * (coalesce(v_bounds[buckets[v_place] + 1], v_lower) - v_lower);
+      return v_lower + (v_sought - v_below) / counts[v_place] * (coalesce(v_bounds[v_place], v_lower) - v_lower);
     end if;
-    v_below := v_below + quantities[v_place];
+    v_below := v_below + counts[v_place];
   end loop;
   return null;
 end
 $$;
 
 comment on function pgjobs.histogram_percentile is
-  'A percentile, in seconds, from counted buckets. Example: select pgjobs.histogram_percentile(array[0, 4]::smallint[], array[90, 10], 0.95)';
+  'A percentile, in seconds, from the counts of pgjobs.histogram_bounds(). Example: select pgjobs.histogram_percentile(array[0, 90, 10], 0.95)';
 
--- What ended since a moment, in numbers: each job's, or all jobs' together (job_id 0).
-create function pgjobs.rates(since timestamptz, of_job integer default null, by_job boolean default true)
+-- What ended since a moment, by job and step of time; without a step in one row for
+-- each job. Job 0 is all jobs together. Element by element, because an aggregate of
+-- arrays would be called for each row.
+create function pgjobs.tallies(job_ids integer[], since timestamptz, step interval default null)
 returns table (
   job_id integer,
+  start timestamptz,
+  completed bigint,
+  failed bigint,
+  cancelled bigint,
+  retried bigint,
+  waits bigint[],
+  runs bigint[]
+)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_since timestamptz := date_trunc('minute', tallies.since);
+begin
+  return query
+  select
+    j.id, date_bin(tallies.step, r.minute, 'epoch'),
+    sum(r.completed)::bigint, sum(r.failed)::bigint, sum(r.cancelled)::bigint, sum(r.retried)::bigint,
+    array[
+      sum(r.waits[1]), sum(r.waits[2]), sum(r.waits[3]), sum(r.waits[4]), sum(r.waits[5]), sum(r.waits[6]), sum(r.waits[7]),
+      sum(r.waits[8]), sum(r.waits[9]), sum(r.waits[10]), sum(r.waits[11]), sum(r.waits[12]), sum(r.waits[13]), sum(r.waits[14])
+    ]::bigint[],
+    array[
+      sum(r.runs[1]), sum(r.runs[2]), sum(r.runs[3]), sum(r.runs[4]), sum(r.runs[5]), sum(r.runs[6]), sum(r.runs[7]),
+      sum(r.runs[8]), sum(r.runs[9]), sum(r.runs[10]), sum(r.runs[11]), sum(r.runs[12]), sum(r.runs[13]), sum(r.runs[14])
+    ]::bigint[]
+  from unnest(tallies.job_ids) as j (id)
+  join pgjobs.rollups as r on r.job_id = j.id and r.minute >= v_since
+  group by 1, 2;
+end
+$$;
+
+comment on function pgjobs.tallies is
+  'What ended since a moment. Example: select start, completed from pgjobs.tallies(array[0], pgjobs.now() - interval ''1 hour'', ''10 minutes'')';
+
+-- The same with the values that half and 95 of 100 stayed below, in seconds.
+create function pgjobs.rates(job_ids integer[], since timestamptz, step interval default null)
+returns table (
+  job_id integer,
+  start timestamptz,
   completed bigint,
   failed bigint,
   cancelled bigint,
@@ -43,43 +90,17 @@ returns table (
   run_p50 double precision,
   run_p95 double precision
 )
-language plpgsql stable
-set search_path = pg_catalog, pgjobs, pg_temp
-set jit = off
-set plan_cache_mode = force_custom_plan
+language sql stable
 as $$
-#variable_conflict use_column
-begin
-  return query
-  with counted as (
-    select case when rates.by_job then r.job_id else 0 end as job_id, r.measure, r.bucket, sum(r.quantity)::bigint as quantity
-    from pgjobs.rollups as r
-    where r.minute >= date_trunc('minute', rates.since) and (rates.of_job is null or r.job_id = rates.of_job)
-    group by 1, r.measure, r.bucket
-  ), gathered as (
-    select
-      c.job_id,
-      coalesce(sum(c.quantity) filter (where c.measure = 'completed'), 0)::bigint as completed,
-      coalesce(sum(c.quantity) filter (where c.measure = 'failed'), 0)::bigint as failed,
-      coalesce(sum(c.quantity) filter (where c.measure = 'cancelled'), 0)::bigint as cancelled,
-      coalesce(sum(c.quantity) filter (where c.measure = 'retried'), 0)::bigint as retried,
-      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'latency') as waits,
-      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'latency') as waited,
-      array_agg(c.bucket order by c.bucket) filter (where c.measure = 'duration') as runs,
-      array_agg(c.quantity order by c.bucket) filter (where c.measure = 'duration') as ran
-    from counted as c
-    group by c.job_id
-  )
-  select
-    g.job_id, g.completed, g.failed, g.cancelled, g.retried,
-    pgjobs.histogram_percentile(g.waits, g.waited, 0.5), pgjobs.histogram_percentile(g.waits, g.waited, 0.95),
-    pgjobs.histogram_percentile(g.runs, g.ran, 0.5), pgjobs.histogram_percentile(g.runs, g.ran, 0.95)
-  from gathered as g;
-end
+select
+  t.job_id, t.start, t.completed, t.failed, t.cancelled, t.retried,
+  pgjobs.histogram_percentile(t.waits, 0.5), pgjobs.histogram_percentile(t.waits, 0.95),
+  pgjobs.histogram_percentile(t.runs, 0.5), pgjobs.histogram_percentile(t.runs, 0.95)
+from pgjobs.tallies(rates.job_ids, rates.since, rates.step) as t
 $$;
 
 comment on function pgjobs.rates is
-  'What ended since a moment, by job. Example: select * from pgjobs.rates(pgjobs.now() - interval ''1 hour'')';
+  'What ended since a moment, and how long it took. Example: select * from pgjobs.rates(array[0], pgjobs.now() - interval ''1 hour'')';
 
 -- A duration as people say it, in seven characters at most: a column of `top` holds it.
 create function pgjobs.short_duration(seconds double precision)

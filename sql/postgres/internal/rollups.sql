@@ -17,8 +17,59 @@ return (13 - width_bucket(
 comment on function pgjobs.histogram_bucket is
   'The bucket of a duration, from 0. Example: select pgjobs.histogram_bucket(0.2)';
 
--- Counts endings into their minutes and into all time (minute -infinity), and
--- forgets minutes as old as forgotten events.
+-- Counts by bucket, from the buckets that have any.
+create function pgjobs.histogram(buckets smallint[], quantities bigint[])
+returns bigint[]
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_counts bigint[] := array_fill(0::bigint, array[14]);
+begin
+  for v_place in 1..coalesce(cardinality(buckets), 0) loop
+    v_counts[buckets[v_place] + 1] := v_counts[buckets[v_place] + 1] + quantities[v_place];
+  end loop;
+  return v_counts;
+end
+$$;
+
+comment on function pgjobs.histogram is
+  'Counts by bucket. Example: select pgjobs.histogram(array[0, 4]::smallint[], array[90, 10])';
+
+create function pgjobs.add_histograms(one bigint[], other bigint[])
+returns bigint[]
+language sql immutable
+return array(select o.quantity + t.quantity
+  from unnest(one) with ordinality as o (quantity, place)
+  join unnest(other) with ordinality as t (quantity, place) using (place)
+  order by place);
+
+comment on function pgjobs.add_histograms is
+  'The counts of two histograms together. Example: select pgjobs.add_histograms(array[1, 2], array[3, 4])';
+
+-- Forgets minutes as old as forgotten events, an hour of them at a time: which they are
+-- is seen by those of all jobs together.
+create function pgjobs.forget_rollups(now timestamptz)
+returns void
+language plpgsql volatile
+as $$
+declare
+  v_before timestamptz := forget_rollups.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s);
+begin
+  if exists (
+    select from pgjobs.rollups as r
+    where r.job_id = 0 and r.minute > '-infinity' and r.minute < v_before - interval '1 hour'
+  ) then
+    delete from pgjobs.rollups as r where r.minute > '-infinity' and r.minute < v_before;
+  end if;
+end
+$$;
+
+comment on function pgjobs.forget_rollups is
+  'Forgets old minutes. Example: see pgjobs.sweep_rollups, which calls it';
+
+-- Counts endings into their minutes, each job's and all jobs' together, and into all
+-- time (minute -infinity).
 --
 -- One at a time: the rows of all time are everybody's. Whoever comes second has
 -- nothing to do, rather than to wait.
@@ -48,7 +99,7 @@ begin
     from taken as u
     group by u.minute, u.job_id, u.measure
     union all
-    select d.minute, d.job_id, 'duration', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
+    select d.minute, d.job_id, 'run', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
     from (
       select u.minute, u.job_id, date_part('epoch', u.at - c.claimed_at) as seconds
       from taken as u
@@ -57,7 +108,7 @@ begin
     ) as d
     group by d.minute, d.job_id, pgjobs.histogram_bucket(d.seconds)
     union all
-    select w.minute, w.job_id, 'latency', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
+    select w.minute, w.job_id, 'wait', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
     from (
       select u.minute, u.job_id, date_part('epoch', c.claimed_at - t.created_at) as seconds
       from taken as u
@@ -67,17 +118,39 @@ begin
     ) as w
     group by w.minute, w.job_id, pgjobs.histogram_bucket(w.seconds)
   ), kept as (
-    insert into pgjobs.rollups as r (minute, job_id, measure, bucket, quantity, seconds)
-    select coalesce(c.minute, '-infinity'), c.job_id, c.measure, c.bucket, sum(c.quantity), sum(c.seconds)
+    insert into pgjobs.rollups as r (
+      job_id, minute, completed, failed, cancelled, retried, waits, wait_seconds, runs, run_seconds
+    )
+    select
+      coalesce(c.job_id, 0),
+      coalesce(c.minute, '-infinity'),
+      coalesce(sum(c.quantity) filter (where c.measure = 'completed'), 0),
+      coalesce(sum(c.quantity) filter (where c.measure = 'failed'), 0),
+      coalesce(sum(c.quantity) filter (where c.measure = 'cancelled'), 0),
+      coalesce(sum(c.quantity) filter (where c.measure = 'retried'), 0),
+      pgjobs.histogram(
+        array_agg(c.bucket) filter (where c.measure = 'wait'), array_agg(c.quantity) filter (where c.measure = 'wait')
+      ),
+      coalesce(sum(c.seconds) filter (where c.measure = 'wait'), 0),
+      pgjobs.histogram(
+        array_agg(c.bucket) filter (where c.measure = 'run'), array_agg(c.quantity) filter (where c.measure = 'run')
+      ),
+      coalesce(sum(c.seconds) filter (where c.measure = 'run'), 0)
     from counted as c
-    group by c.job_id, c.measure, c.bucket, rollup (c.minute)
-    on conflict (minute, job_id, measure, bucket) do update
-    set quantity = r.quantity + excluded.quantity, seconds = r.seconds + excluded.seconds
+    group by grouping sets ((c.job_id, c.minute), (c.job_id), (c.minute))
+    on conflict (job_id, minute) do update
+    set
+      completed = r.completed + excluded.completed,
+      failed = r.failed + excluded.failed,
+      cancelled = r.cancelled + excluded.cancelled,
+      retried = r.retried + excluded.retried,
+      waits = pgjobs.add_histograms(r.waits, excluded.waits),
+      wait_seconds = r.wait_seconds + excluded.wait_seconds,
+      runs = pgjobs.add_histograms(r.runs, excluded.runs),
+      run_seconds = r.run_seconds + excluded.run_seconds
   )
   select coalesce(sum(cardinality(u.task_ids)), 0) into v_counted from taken as u;
-  delete from pgjobs.rollups as r
-  where r.minute > '-infinity'
-    and r.minute < sweep_rollups.now - (select nullif(s.retain_events, interval '0') from pgjobs.settings as s);
+  perform pgjobs.forget_rollups(sweep_rollups.now);
   return v_counted;
 end
 $$;

@@ -8,16 +8,16 @@ return ('x' || encode(substr(sha256(check_bits || key), 1, 8), 'hex'))::bit(64):
 comment on function pgjobs.task_mask is
   'What hides a task''s number in its public id. Example: select pgjobs.task_mask(''\x00'', ''\x00'')';
 
+-- For views, which look the key up once for all their rows.
 create function pgjobs.uuid_of(task_id bigint, key bytea)
 returns uuid
 language plpgsql immutable strict parallel safe
 as $$
 declare
-  v_check bytea := substr(sha256(key || int8send(task_id)), 1, 8);
-  v_hidden text;
+  v_hash bytea := substr(sha256(key || int8send(task_id)), 1, 8);
+  v_check bytea := set_byte(v_hash, 0, 128 | (get_byte(v_hash, 0) & 63));
+  v_hidden text := lpad(to_hex(task_id # pgjobs.task_mask(v_check, key)), 15, '0');
 begin
-  v_check := set_byte(v_check, 0, 128 | (get_byte(v_check, 0) & 63));
-  v_hidden := lpad(to_hex(task_id # pgjobs.task_mask(v_check, key)), 15, '0');
   return (left(v_hidden, 12) || '8' || right(v_hidden, 3) || encode(v_check, 'hex'))::uuid;
 end
 $$;

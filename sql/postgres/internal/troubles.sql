@@ -7,13 +7,20 @@ set jit = off
 as $$
 declare
   v_served integer[] := pgjobs.served_jobs(troubles_of_jobs.now);
+  -- Lines that move are nobody's trouble, and counting them is most of the work.
+  v_standing integer[] := array(
+    select j.id from pgjobs.jobs as j
+    where j.deleted_at is null
+      and (j.paused_at is not null or j.archived_at is not null or j.id <> all (v_served))
+  );
+  v_hour_ago timestamptz := date_trunc('minute', troubles_of_jobs.now - interval '1 hour');
 begin
   return query
   with lines as materialized (
     select
       j.id, j.full_name, j.paused_at, j.archived_at, d.oldest_at,
       case d.waiting when 1 then '1 task waits' else d.waiting || ' tasks wait' end as waiting
-    from pgjobs.depths() as d
+    from pgjobs.depths(v_standing) as d
     join pgjobs.jobs as j on j.id = d.job_id
     where d.waiting > 0
   )
@@ -37,8 +44,12 @@ begin
     'warning', 'job ' || j.full_name,
     format('%s of %s tasks that ended in the last hour failed', r.failed, r.failed + r.completed),
     format('select * from pgjobs.errors where job = %L', j.full_name)
-  from pgjobs.rates(now - interval '1 hour') as r
-  join pgjobs.jobs as j on j.id = r.job_id
+  from pgjobs.jobs as j
+  cross join lateral (
+    select sum(m.failed) as failed, sum(m.completed) as completed
+    from pgjobs.rollups as m
+    where m.job_id = j.id and m.minute >= v_hour_ago
+  ) as r
   where r.failed >= 10 and r.failed > r.completed;
 end
 $$;
@@ -99,10 +110,13 @@ set jit = off
 as $$
 begin
   return query
+  with known as materialized (
+    select s.id, s.full_name, s.job, s.state, s.next_run_at, s.paused_at from pgjobs.schedule as s
+  )
   select
     'error', 'schedule ' || s.full_name, format('It is due for %s and nobody starts it', pgjobs.ago(s.next_run_at, now)),
     'select * from pgjobs.fire_schedules()'
-  from pgjobs.schedule as s
+  from known as s
   where s.next_run_at < now - interval '2 minutes'
   union all
   select
@@ -111,12 +125,12 @@ begin
       case s.state when 'job archived' then 'select * from pgjobs.unarchive_job(%L)' else 'select * from pgjobs.pause_schedule(%2$L)' end,
       s.job, s.full_name
     )
-  from pgjobs.schedule as s
+  from known as s
   where s.state in ('job archived', 'job retired')
   union all
   select
     'warning', 'schedule ' || s.full_name, 'Its last three runs failed', format('select * from pgjobs.errors where job = %L', s.job)
-  from pgjobs.schedule as s
+  from known as s
   where s.paused_at is null
     and 3 = (
       select count(*)
@@ -189,10 +203,11 @@ begin
   where b.age > interval '10 minutes' or (b.age is null and b.held_back > 1000000)
   union all
   select
-    'warning', 'table ' || s.relation, format('%s of its rows are dead: %s', to_char(s.dead_share * 100, 'FM990%'), s.dead),
-    format('vacuum (analyze) pgjobs.%I', s.relation)
-  from pgjobs.storage() as s
-  where s.dead > 100000 and s.dead_share > 0.5
+    'warning', 'table ' || s.relname,
+    format('%s of its rows are dead: %s', to_char(100.0 * s.n_dead_tup / (s.n_live_tup + s.n_dead_tup), 'FM990%'), s.n_dead_tup),
+    format('vacuum (analyze) pgjobs.%I', s.relname)
+  from pg_stat_user_tables as s
+  where s.schemaname = 'pgjobs' and s.n_dead_tup > 100000 and s.n_dead_tup > s.n_live_tup
   union all
   select
     'warning', 'table ' || c.relname, 'Autovacuum is switched off for it',

@@ -1,6 +1,6 @@
--- jobs_status()
+-- jobs_status(of_jobs integer[] = null)
 --
--- Every job that is registered: what waits and runs, and what the last hour gave.
+-- Every job that is registered, or some of them: what waits and runs, and what the last hour gave.
 select now() - 3600000000 as v_since, 'job' as v_by, null as v_step, null as v_job;
 -- include rates
 -- include silent_workers
@@ -42,5 +42,5 @@ left join (
   group by t.job_id
 ) as h on h.job_id = j.id
 left join json_each(:v_rates) as r on json_extract(r.value, '$.part') = j.id
-where j.deleted_at is null
+where j.deleted_at is null and (:of_jobs is null or j.id in (select o.value from json_each(:of_jobs) as o))
 order by j.full_name;

@@ -1,4 +1,4 @@
--- show_workers(page_size integer = 50, page_offset integer = 0, few integer = 20)
+-- show_workers(page_size integer = 50, page_offset integer = 0, few integer = 5)
 --
 -- Registered workers, the silent ones first, with the jobs they serve and the
 -- tasks they hold: of each the first few, and how many there are.

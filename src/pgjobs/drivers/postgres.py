@@ -193,14 +193,16 @@ async def call(
         if translated is None:
             raise
         raise translated from error
-    columns = DOCUMENT_COLUMNS.intersection(rows[0].keys()) if rows else None
+    names = tuple(rows[0].keys()) if rows else ()
+    columns = DOCUMENT_COLUMNS.intersection(names)
     if not columns or decodes_itself:
         return cast("Sequence[Row]", rows)
-    return [_decoded(row, columns) for row in rows]
+    return [_decoded(row, names, columns) for row in rows]
 
 
-def _decoded(row: Any, columns: frozenset[str]) -> Row:
-    plain = dict(row)
+def _decoded(row: Any, names: tuple[str, ...], columns: frozenset[str]) -> Row:
+    # Half the time of dict(row), which looks every name up.
+    plain = dict(zip(names, row, strict=False))
     for name in columns:
         if plain[name] is not None:
             plain[name] = decode(plain[name])

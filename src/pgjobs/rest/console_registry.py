@@ -28,13 +28,12 @@ async def list_jobs(
     offset: OffsetDep = 0,
 ) -> Page[JobSeen]:
     """Jobs of all rooms with what waits, runs and ended in the last hour; newest first."""
-    jobs, counted, status = await together(
+    jobs, counted = await together(
         queue.list_jobs(include_archived=include_archived, page_size=limit, page_offset=offset),
         queue.count_jobs(include_archived=include_archived),
-        queue.jobs_status(),
     )
-    known = {row.job: row for row in status}
-    items = [JobSeen.of(job, known[job.full_name]) for job in jobs if job.full_name in known]
+    known = {row.job_id: row for row in await queue.jobs_status([job.id for job in jobs])}
+    items = [JobSeen.of(job, known[job.id]) for job in jobs if job.id in known]
     return Page.of(items, counted, limit, offset)
 
 

@@ -149,7 +149,7 @@ const card = (done) => (job) => html`
 
 export const Jobs = view((_, leaving) => {
   const withArchived = () => query.value.archived === "1";
-  const list = pages(leaving, "jobs", () => ({ include_archived: withArchived() }));
+  const list = pages(leaving, "jobs", () => ({ include_archived: withArchived() }), 50);
   return () => html`
     <${Head} title="Jobs" lead="Registered kinds of work.">
       <label class="check"><input type="checkbox" checked=${withArchived()} onChange=${(event) => refine({ archived: event.target.checked ? "1" : null })} />Show archived</label>
