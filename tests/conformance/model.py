@@ -88,6 +88,9 @@ class Model:
         for worker, heartbeat in list(self.heartbeats.items()):
             if heartbeat < self.now - WORKER_TIMEOUT:
                 self.clean_up(worker)
+        # A task that was retried after its job had gone: nobody would ever claim it.
+        if any(task.status == "pending" for task in self.tasks.values()):
+            self.is_retired = False
         self.promote()
 
     def clean_up(self, worker: UUID) -> None:

@@ -109,6 +109,28 @@ async def test_a_swept_worker_retires_its_orphan_jobs(queue, clock, job, worker)
     assert (await queue.get_job(job)).deleted_at is not None
 
 
+async def test_a_job_that_went_comes_back_for_a_task_that_was_retried(queue, job, worker):
+    task = await STAGES["pending"](queue, job)
+    await queue.cancel_task(task.id)
+    assert (await queue.retire_worker(worker.id)).retired_jobs == 1
+    await queue.retry_task(task.id)
+    assert await queue.claim_tasks(holder="somebody", lease=MINUTE, in_room="@global") == []
+    await queue.sweep("workers")
+    [lease] = await queue.claim_tasks(holder="somebody", lease=MINUTE, in_room="@global")
+    assert lease.task_id == task.id
+
+
+async def test_a_job_that_went_comes_back_for_a_task_that_will_be_retried(queue, clock, job, worker):
+    await queue.submit_task(job, max_attempts=2)
+    [lease] = await queue.claim_tasks(holder="somebody", lease=MINUTE, in_room="@global")
+    assert (await queue.retire_worker(worker.id)).retired_jobs == 1
+    assert (await queue.fail_tasks([lease], ["broken"]))[0].status == "pending"
+    await queue.sweep("workers")
+    await clock.advance(hours=1)
+    [again] = await queue.claim_tasks(holder="somebody", lease=MINUTE, in_room="@global")
+    assert again.task_id == lease.task_id
+
+
 async def test_living_workers_are_left_alone(queue, clock, job, worker):
     silent = await queue.register_worker(jobs=[job])
     await clock.advance(seconds=40)

@@ -96,7 +96,7 @@ comment on function pgjobs.retire_orphans is
   'Soft-deletes jobs without workers and pending tasks. Example: select pgjobs.retire_orphans(array[1], pgjobs.now())';
 
 -- Brings back retired jobs that tasks wait for: a submit may have been in flight
--- while its job was retired.
+-- while its job was retired, or somebody retried a task since.
 create function pgjobs.revive_jobs()
 returns void
 language plpgsql volatile

@@ -45,7 +45,10 @@ update jobs
 set deleted_at = null
 where deleted_at is not null
   and coalesce(:step, 'workers') = 'workers'
-  and exists (select 1 from tasks as t where t.job_id = jobs.id and t.is_ready);
+  and (
+    exists (select 1 from tasks as t where t.job_id = jobs.id and t.is_ready)
+    or exists (select 1 from tasks as t where t.job_id = jobs.id and t.status = 'pending' and not t.is_ready)
+  );
 
 -- @internal tasks that are claimed or running for too long, measured from their
 -- start or, never started, from their submission.
