@@ -83,6 +83,7 @@ returns setof pgjobs.incomplete_cleanup_tasks
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 set plan_cache_mode = force_generic_plan
+set jit = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_hashjoin = off

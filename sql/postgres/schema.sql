@@ -2915,6 +2915,30 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.end_leases(task_ids bigint[], reason text, actor text, now timestamp with time zone) IS 'Cancels what holders have in hand. Example: see pgjobs.cancel_tasks, which is told to force it';
 
+CREATE FUNCTION pgjobs.endings(job_ids integer[], since timestamp with time zone) RETURNS TABLE(job_id integer, completed bigint, failed bigint, cancelled bigint, retried bigint)
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS $$
+#variable_conflict use_column
+declare
+  v_since timestamptz := date_trunc('minute', endings.since);
+begin
+  return query
+  select
+    j.id, sum(r.completed)::bigint, sum(r.failed)::bigint, sum(r.cancelled)::bigint, sum(r.retried)::bigint
+  from unnest(endings.job_ids) as j (id)
+  join pgjobs.rollups as r on r.job_id = j.id and r.minute >= v_since
+  group by 1;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.endings(job_ids integer[], since timestamp with time zone) IS 'How much ended since a moment. Example: select completed, failed from pgjobs.endings(array[0], pgjobs.now() - interval ''1 hour'')';
+
 CREATE FUNCTION pgjobs.ensure_cleanup_job() RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
@@ -4695,7 +4719,7 @@ COMMENT ON FUNCTION pgjobs.is_cron_day(day date, days integer[], weekdays intege
 
 CREATE FUNCTION pgjobs.is_harmless(message text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
-    RETURN (message !~* '[@?#]|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ'::text);
+    RETURN (message !~* '://|[^ \t\n\r\f\v"''<>/@]@|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ'::text);
 
 COMMENT ON FUNCTION pgjobs.is_harmless(message text) IS 'Whether a text gives no access for certain. Example: select pgjobs.is_harmless(''No route to host'')';
 
@@ -4778,7 +4802,7 @@ CREATE FUNCTION pgjobs.is_visible(room text, from_room text) RETURNS boolean
 
 COMMENT ON FUNCTION pgjobs.is_visible(room text, from_room text) IS 'Whether a room''s jobs are visible from another. Example: select pgjobs.is_visible(''@global'', ''lab-7'')';
 
-CREATE FUNCTION pgjobs.jobs_status(of_jobs integer[] DEFAULT NULL::integer[]) RETURNS TABLE(job text, state text, workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision, job_id integer)
+CREATE FUNCTION pgjobs.jobs_status(of_jobs integer[] DEFAULT NULL::integer[], with_times boolean DEFAULT true) RETURNS TABLE(job text, state text, workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, wait_p50 double precision, wait_p95 double precision, run_p50 double precision, run_p95 double precision, job_id integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET jit TO 'off'
@@ -4807,16 +4831,20 @@ begin
       where l.job_id = j.id and w.last_heartbeat_at >= v_now - (select s.worker_timeout from pgjobs.settings as s)
     ),
     d.waiting, pgjobs.elapsed(d.oldest_at, v_now), d.scheduled, d.claimed, d.running, d.overdue,
-    coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
+    coalesce(h.completed, e.completed, 0), coalesce(h.failed, e.failed, 0),
+    coalesce(h.cancelled, e.cancelled, 0), coalesce(h.retried, e.retried, 0),
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
   from pgjobs.jobs as j
   join pgjobs.depths(v_jobs) as d on d.job_id = j.id
-  left join pgjobs.rates(v_jobs, v_now - interval '1 hour') as h on h.job_id = j.id
+  left join pgjobs.endings(case when not jobs_status.with_times then v_jobs end, v_now - interval '1 hour') as e
+    on e.job_id = j.id
+  left join pgjobs.rates(case when jobs_status.with_times then v_jobs end, v_now - interval '1 hour') as h
+    on h.job_id = j.id
   order by j.full_name;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) IS 'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status()';
+COMMENT ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) IS 'Every job with what waits, runs and ended. Example: select job, state, waiting, running from pgjobs.jobs_status()';
 
 CREATE FUNCTION pgjobs.jobs_to_list(room text, job text, status text) RETURNS integer[]
     LANGUAGE plpgsql STABLE
@@ -4879,6 +4907,7 @@ COMMENT ON FUNCTION pgjobs.jobs_used_in(room text) IS 'Jobs with tasks submitted
 CREATE FUNCTION pgjobs.jobs_with_holders(now timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS $$
 begin
@@ -5233,30 +5262,32 @@ CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], targe
 declare
   v_job integer := pgjobs.cleanup_job();
   v_is_narrowed boolean := num_nonnulls(list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) > 0;
-  v_tasks bigint[];
-  v_open bigint;
+  v_tasks bigint[] := '{}';
+  v_open bigint := 0;
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
   -- Found first and shown afterwards: redacting is dear, and a page is short.
-  with wanted as materialized (
-    select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
-    where v_is_narrowed
-  ), open as materialized (
-    select c.task_id, c.next_attempt_at, c.since
-    from pgjobs.open_cleanups(v_job) as c
-    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-      and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
-  )
-  select
-    array(
-      select o.task_id
-      from open as o
-      order by o.next_attempt_at nulls last, o.since desc, o.task_id
-      limit list_cleanups.page_size offset list_cleanups.page_offset
-    ),
-    (select count(*) from open)
-  into v_tasks, v_open;
+  if list_cleanups.statuses is null or list_cleanups.statuses <> array['done'] then
+    with wanted as materialized (
+      select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
+      where v_is_narrowed
+    ), open as materialized (
+      select c.task_id, c.next_attempt_at, c.since
+      from pgjobs.open_cleanups(v_job) as c
+      where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+        and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
+    )
+    select
+      array(
+        select o.task_id
+        from open as o
+        order by o.next_attempt_at nulls last, o.since desc, o.task_id
+        limit list_cleanups.page_size offset list_cleanups.page_offset
+      ),
+      (select count(*) from open)
+    into v_tasks, v_open;
+  end if;
   if cardinality(v_tasks) < list_cleanups.page_size and (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses)) then
     -- What is done is what is not open, so no outcome is looked up.
     v_tasks := v_tasks || array(
@@ -6417,7 +6448,7 @@ begin
   cross join put_aside as i
   left join pgjobs.rates(array[0], v_now - interval '1 hour') as h on true
   -- The present minute is not over, and sweeps come every half minute.
-  left join pgjobs.tallies(array[0], v_now - interval '5 minutes') as m on true;
+  left join pgjobs.endings(array[0], v_now - interval '5 minutes') as m on true;
 end
 $$;
 
@@ -8087,6 +8118,7 @@ COMMENT ON FUNCTION pgjobs.seen_task(task pgjobs.task) IS 'A task as the console
 CREATE FUNCTION pgjobs.served_jobs(now timestamp with time zone) RETURNS integer[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
     SET enable_seqscan TO 'off'
     AS $$
 begin
@@ -8397,6 +8429,7 @@ CREATE FUNCTION pgjobs.shown_cleanups(task_ids bigint[]) RETURNS SETOF pgjobs.in
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
+    SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -9494,7 +9527,6 @@ declare
     where j.deleted_at is null
       and (j.paused_at is not null or j.archived_at is not null or j.id <> all (v_served))
   );
-  v_hour_ago timestamptz := date_trunc('minute', troubles_of_jobs.now - interval '1 hour');
 begin
   return query
   with lines as materialized (
@@ -9525,12 +9557,8 @@ begin
     'warning', 'job ' || j.full_name,
     format('%s of %s tasks that ended in the last hour failed', r.failed, r.failed + r.completed),
     format('select * from pgjobs.errors where job = %L', j.full_name)
-  from pgjobs.jobs as j
-  cross join lateral (
-    select sum(m.failed) as failed, sum(m.completed) as completed
-    from pgjobs.rollups as m
-    where m.job_id = j.id and m.minute >= v_hour_ago
-  ) as r
+  from pgjobs.endings(array(select k.id from pgjobs.jobs as k), now - interval '1 hour') as r
+  join pgjobs.jobs as j on j.id = r.job_id
   where r.failed >= 10 and r.failed > r.completed;
 end
 $$;
@@ -12489,6 +12517,8 @@ REVOKE ALL ON FUNCTION pgjobs.end_attempts(held tid[], tokens uuid[], errors tex
 
 REVOKE ALL ON FUNCTION pgjobs.end_leases(task_ids bigint[], reason text, actor text, now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pgjobs.endings(job_ids integer[], since timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pgjobs.ensure_cleanup_job() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.enter_lanes(task_ids bigint[], now timestamp with time zone) FROM PUBLIC;
@@ -12733,12 +12763,12 @@ REVOKE ALL ON FUNCTION pgjobs.is_under_way(task_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.is_visible(room text, from_room text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_readonly;
-GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_producer;
-GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_worker;
-GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_operator;
-GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[]) TO pgjobs_api;
+REVOKE ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) TO pgjobs_readonly;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) TO pgjobs_producer;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) TO pgjobs_worker;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) TO pgjobs_operator;
+GRANT ALL ON FUNCTION pgjobs.jobs_status(of_jobs integer[], with_times boolean) TO pgjobs_api;
 
 REVOKE ALL ON FUNCTION pgjobs.jobs_to_list(room text, job text, status text) FROM PUBLIC;
 

@@ -46,9 +46,15 @@ class OperatorVerbs:
     async def top(self) -> list[TopJob]:
         return [TopJob.of(row) for row in await self.driver.call("top")]
 
-    async def jobs_status(self, of_jobs: Sequence[int] | None = None) -> list[JobStatus]:
-        """Every job, or those with these numbers, with what waits, runs and ended in the last hour."""
-        return [JobStatus.of(row) for row in await self.driver.call("jobs_status", of_jobs=of_jobs)]
+    async def jobs_status(
+        self, of_jobs: Sequence[int] | None = None, *, with_times: bool | None = None
+    ) -> list[JobStatus]:
+        """Every job, or those with these numbers, with what waits, runs and ended in the last hour.
+
+        How long that took is most of the work: `with_times=False` leaves it out.
+        """
+        rows = await self.driver.call("jobs_status", of_jobs=of_jobs, with_times=with_times)
+        return [JobStatus.of(row) for row in rows]
 
     async def workers_status(self) -> list[WorkerStatus]:
         return [WorkerStatus.of(row) for row in await self.driver.call("workers_status")]

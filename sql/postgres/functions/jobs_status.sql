@@ -1,5 +1,6 @@
--- Every job that is registered, or some of them: what waits and runs, and what the last hour gave.
-create function pgjobs.jobs_status(of_jobs integer[] default null)
+-- Every job that is registered, or some of them: what waits and runs, and what the last
+-- hour gave. How long that took is most of the work; not everybody wants to know.
+create function pgjobs.jobs_status(of_jobs integer[] default null, with_times boolean default true)
 returns table (
   job text,
   state text,
@@ -48,11 +49,15 @@ begin
       where l.job_id = j.id and w.last_heartbeat_at >= v_now - (select s.worker_timeout from pgjobs.settings as s)
     ),
     d.waiting, pgjobs.elapsed(d.oldest_at, v_now), d.scheduled, d.claimed, d.running, d.overdue,
-    coalesce(h.completed, 0), coalesce(h.failed, 0), coalesce(h.cancelled, 0), coalesce(h.retried, 0),
+    coalesce(h.completed, e.completed, 0), coalesce(h.failed, e.failed, 0),
+    coalesce(h.cancelled, e.cancelled, 0), coalesce(h.retried, e.retried, 0),
     h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
   from pgjobs.jobs as j
   join pgjobs.depths(v_jobs) as d on d.job_id = j.id
-  left join pgjobs.rates(v_jobs, v_now - interval '1 hour') as h on h.job_id = j.id
+  left join pgjobs.endings(case when not jobs_status.with_times then v_jobs end, v_now - interval '1 hour') as e
+    on e.job_id = j.id
+  left join pgjobs.rates(case when jobs_status.with_times then v_jobs end, v_now - interval '1 hour') as h
+    on h.job_id = j.id
   order by j.full_name;
 end
 $$;

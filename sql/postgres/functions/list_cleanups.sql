@@ -19,30 +19,32 @@ as $$
 declare
   v_job integer := pgjobs.cleanup_job();
   v_is_narrowed boolean := num_nonnulls(list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) > 0;
-  v_tasks bigint[];
-  v_open bigint;
+  v_tasks bigint[] := '{}';
+  v_open bigint := 0;
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
   -- Found first and shown afterwards: redacting is dear, and a page is short.
-  with wanted as materialized (
-    select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
-    where v_is_narrowed
-  ), open as materialized (
-    select c.task_id, c.next_attempt_at, c.since
-    from pgjobs.open_cleanups(v_job) as c
-    where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-      and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
-  )
-  select
-    array(
-      select o.task_id
-      from open as o
-      order by o.next_attempt_at nulls last, o.since desc, o.task_id
-      limit list_cleanups.page_size offset list_cleanups.page_offset
-    ),
-    (select count(*) from open)
-  into v_tasks, v_open;
+  if list_cleanups.statuses is null or list_cleanups.statuses <> array['done'] then
+    with wanted as materialized (
+      select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
+      where v_is_narrowed
+    ), open as materialized (
+      select c.task_id, c.next_attempt_at, c.since
+      from pgjobs.open_cleanups(v_job) as c
+      where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
+        and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
+    )
+    select
+      array(
+        select o.task_id
+        from open as o
+        order by o.next_attempt_at nulls last, o.since desc, o.task_id
+        limit list_cleanups.page_size offset list_cleanups.page_offset
+      ),
+      (select count(*) from open)
+    into v_tasks, v_open;
+  end if;
   if cardinality(v_tasks) < list_cleanups.page_size and (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses)) then
     -- What is done is what is not open, so no outcome is looked up.
     v_tasks := v_tasks || array(

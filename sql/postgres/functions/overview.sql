@@ -65,7 +65,7 @@ begin
   cross join put_aside as i
   left join pgjobs.rates(array[0], v_now - interval '1 hour') as h on true
   -- The present minute is not over, and sweeps come every half minute.
-  left join pgjobs.tallies(array[0], v_now - interval '5 minutes') as m on true;
+  left join pgjobs.endings(array[0], v_now - interval '5 minutes') as m on true;
 end
 $$;
 

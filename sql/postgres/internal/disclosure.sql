@@ -7,7 +7,7 @@
 create function pgjobs.is_harmless(message text)
 returns boolean
 language sql immutable
-return message !~* '[@?#]|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ';
+return message !~* '://|[^ \t\n\r\f\v"''<>/@]@|pass|pwd|secret|token|key|signature|credential|authorization|bearer|basic|pg[jlc]_|eyJ';
 
 comment on function pgjobs.is_harmless is
   'Whether a text gives no access for certain. Example: select pgjobs.is_harmless(''No route to host'')';

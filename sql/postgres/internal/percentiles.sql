@@ -29,6 +29,33 @@ $$;
 comment on function pgjobs.histogram_percentile is
   'A percentile, in seconds, from the counts of pgjobs.histogram_bounds(). Example: select pgjobs.histogram_percentile(array[0, 90, 10], 0.95)';
 
+-- How much ended since a moment, by job; job 0 is all jobs together.
+create function pgjobs.endings(job_ids integer[], since timestamptz)
+returns table (job_id integer, completed bigint, failed bigint, cancelled bigint, retried bigint)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_since timestamptz := date_trunc('minute', endings.since);
+begin
+  return query
+  select
+    j.id, sum(r.completed)::bigint, sum(r.failed)::bigint, sum(r.cancelled)::bigint, sum(r.retried)::bigint
+  from unnest(endings.job_ids) as j (id)
+  join pgjobs.rollups as r on r.job_id = j.id and r.minute >= v_since
+  group by 1;
+end
+$$;
+
+comment on function pgjobs.endings is
+  'How much ended since a moment. Example: select completed, failed from pgjobs.endings(array[0], pgjobs.now() - interval ''1 hour'')';
+
 -- What ended since a moment, by job and step of time; without a step in one row for
 -- each job. Job 0 is all jobs together. Element by element, because an aggregate of
 -- arrays would be called for each row.

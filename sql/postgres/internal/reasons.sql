@@ -9,6 +9,7 @@ create function pgjobs.jobs_with_holders(now timestamptz)
 returns integer[]
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 begin
@@ -40,6 +41,7 @@ create function pgjobs.served_jobs(now timestamptz)
 returns integer[]
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
+set jit = off
 set enable_seqscan = off
 as $$
 begin

@@ -13,7 +13,6 @@ declare
     where j.deleted_at is null
       and (j.paused_at is not null or j.archived_at is not null or j.id <> all (v_served))
   );
-  v_hour_ago timestamptz := date_trunc('minute', troubles_of_jobs.now - interval '1 hour');
 begin
   return query
   with lines as materialized (
@@ -44,12 +43,8 @@ begin
     'warning', 'job ' || j.full_name,
     format('%s of %s tasks that ended in the last hour failed', r.failed, r.failed + r.completed),
     format('select * from pgjobs.errors where job = %L', j.full_name)
-  from pgjobs.jobs as j
-  cross join lateral (
-    select sum(m.failed) as failed, sum(m.completed) as completed
-    from pgjobs.rollups as m
-    where m.job_id = j.id and m.minute >= v_hour_ago
-  ) as r
+  from pgjobs.endings(array(select k.id from pgjobs.jobs as k), now - interval '1 hour') as r
+  join pgjobs.jobs as j on j.id = r.job_id
   where r.failed >= 10 and r.failed > r.completed;
 end
 $$;

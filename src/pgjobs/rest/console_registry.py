@@ -32,7 +32,8 @@ async def list_jobs(
         queue.list_jobs(include_archived=include_archived, page_size=limit, page_offset=offset),
         queue.count_jobs(include_archived=include_archived),
     )
-    known = {row.job_id: row for row in await queue.jobs_status([job.id for job in jobs])}
+    status = await queue.jobs_status([job.id for job in jobs], with_times=False)
+    known = {row.job_id: row for row in status}
     items = [JobSeen.of(job, known[job.id]) for job in jobs if job.id in known]
     return Page.of(items, counted, limit, offset)
 
