@@ -109,8 +109,10 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
         signals.append(number)
         stopping.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Under nohup a terminal that closes is to be ignored.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
     async with opened(url) as queue:
         await queue.migrate()
         async with _serving(url, port) as base:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -74,6 +75,7 @@ class Terminal:
 
     def __init__(self, *arguments: object, cwd: Path | None = None, **more: str) -> None:
         self._master, slave = pty.openpty()
+        self._is_closed = False
         self.shown = ""
         self.process = subprocess.Popen(
             command(*arguments),
@@ -103,6 +105,12 @@ class Terminal:
             assert time.monotonic() < deadline, self.shown
         return self.process.wait(patience)
 
+    def close(self) -> None:
+        """The window is closed: who is in it is told, and can write nowhere."""
+        self.process.send_signal(signal.SIGHUP)
+        os.close(self._master)
+        self._is_closed = True
+
     def _read(self) -> bool:
         ready, _, _ = select.select([self._master], [], [], 0.2)
         if not ready:
@@ -121,4 +129,5 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        os.close(self._master)
+        if not self._is_closed:
+            os.close(self._master)

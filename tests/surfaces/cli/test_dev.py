@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,5 +120,33 @@ def test_on_a_terminal_the_demo_shows_a_bar_and_stays(here: Path):
     with Terminal("dev", "--demo", "--port", 0, cwd=here, **NOWHERE) as terminal:
         terminal.until("Ctrl-C ends it", 120)
         assert "━" in terminal.shown
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == 130
+
+
+def test_closing_the_terminal_stops_the_database_too(here: Path):
+    with Terminal("dev", "--port", 0, cwd=here) as terminal:
+        terminal.until("Ctrl-C ends it", 120)
+        assert EmbeddedPostgres.running_in(here / ".pgjobs") is not None
+        terminal.close()
+        assert terminal.process.wait(60) == 0
+    assert EmbeddedPostgres.running_in(here / ".pgjobs") is None
+
+
+@pytest.fixture
+def nohup() -> Iterator[None]:
+    """What is started ignores that a terminal closes."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("nohup")
+def test_under_nohup_it_goes_on_without_a_terminal(here: Path):
+    with Terminal("dev", "--port", 0, cwd=here, **NOWHERE) as terminal:
+        terminal.until("Ctrl-C ends it", 120)
+        terminal.process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            terminal.process.wait(2)
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.end() == 130
