@@ -113,6 +113,6 @@ SCENARIOS = [
                 True,
             ),
         ),
-        minutes=5.0,
+        minutes=8.0,
     ),
 ]

@@ -125,6 +125,11 @@ def details(result: Result) -> str:
         rounds = " ".join(short(value) for value in result["samples"][name])
         lines.append(f"| {name} | {short(median)} | {rounds} | {result['modes'].get(name, '')} |")
     lines += [f"| {name} | – | | left out: {why} |" for name, why in result["skipped"].items()]
+    if result.get("stolen"):
+        lines += [
+            "",
+            f"Other guests of its host took {result['stolen']:.1%} of the machine's time meanwhile.",
+        ]
     return "\n".join(lines)
 
 

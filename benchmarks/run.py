@@ -37,7 +37,7 @@ from pgjobs.drivers.embedded import EmbeddedPostgres
 
 FULL = Scale(
     "full", rounds=5, seconds=4, tasks=250_000, backlog=5_000_000, scheduled=1_000_000, share=1, pickups=30,
-    repeats=20, idle=45,
+    repeats=100, idle=45,
 )  # fmt: skip
 QUICK = Scale(
     "quick", rounds=1, seconds=2, tasks=20_000, backlog=50_000, scheduled=20_000, share=0.06, pickups=10,
@@ -56,6 +56,7 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
     for peer in PEERS if scenario.is_contest else ():
         if peer not in bench.peers and peer.is_http == (scenario.name == "http"):
             samples.skip(peer.name, "not installed or not chosen")
+    before = processor_time()
     await scenario.measure(bench, scale, samples)
     medians = samples.medians()
     judged = [(bar, bar.value(medians)) for bar in scenario.bars]
@@ -69,7 +70,22 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
         "samples": samples.values,
         "modes": samples.modes,
         "skipped": {name: why for name, why in samples.skipped.items() if name not in medians},
+        "stolen": stolen_since(before),
     }
+
+
+def processor_time() -> tuple[int, int]:
+    """What others of the same host have taken of this machine's time so far, and all of it; Linux tells."""
+    try:
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return 0, 0
+    return int(fields[7]), sum(map(int, fields[:8]))
+
+
+def stolen_since(before: tuple[int, int]) -> float | None:
+    stolen, total = (now - then for now, then in zip(processor_time(), before, strict=True))
+    return stolen / total if total else None
 
 
 async def describe(url: str, scale: Scale) -> dict[str, Any]:

@@ -210,6 +210,6 @@ SCENARIOS = [
             ),
             Bar("why() with 2 million tasks, slowest p95 in ms", "slowest why", None, 20, 10, True),
         ),
-        minutes=3.0,
+        minutes=4.5,
     ),
 ]

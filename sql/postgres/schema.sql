@@ -1783,6 +1783,71 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) IS 'Refuses updates by strangers. Example: see pgjobs.update_task, which calls it first';
 
+CREATE FUNCTION pgjobs.chosen_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer, OUT task_ids bigint[], OUT total bigint) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
+    SET jit TO 'off'
+    SET max_parallel_workers_per_gather TO '0'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  v_job integer := pgjobs.cleanup_job();
+  v_is_narrowed boolean := num_nonnulls(chosen_cleanups.target_types, chosen_cleanups.of_node, chosen_cleanups.of_job) > 0;
+  v_open bigint;
+  v_wanted bigint;
+begin
+  if chosen_cleanups.statuses = array['done'] and not v_is_narrowed then
+    task_ids := '{}';
+    total := 0;
+    v_open := (select count(*) from pgjobs.open_cleanups(v_job));
+  else
+    with wanted as materialized (
+      select w.id
+      from pgjobs.wanted_cleanups(v_job, chosen_cleanups.target_types, chosen_cleanups.of_node, chosen_cleanups.of_job) as w (id)
+      where v_is_narrowed
+    ), open as materialized (
+      select
+        c.task_id, c.next_attempt_at, c.since,
+        chosen_cleanups.statuses is null or c.status = any (chosen_cleanups.statuses) as is_chosen
+      from pgjobs.open_cleanups(v_job) as c
+      where not v_is_narrowed or c.task_id in (select w.id from wanted as w)
+    )
+    select
+      array(
+        select o.task_id
+        from open as o
+        where o.is_chosen
+        order by o.next_attempt_at nulls last, o.since desc, o.task_id
+        limit chosen_cleanups.page_size offset chosen_cleanups.page_offset
+      ),
+      count(*) filter (where o.is_chosen), count(*), (select count(*) from wanted)
+    into task_ids, total, v_open, v_wanted
+    from open as o;
+  end if;
+  if not 'done' = any (chosen_cleanups.statuses) then
+    return;
+  end if;
+  -- What is done is what is not open, so no outcome is looked up.
+  if not v_is_narrowed then
+    v_wanted := (select count(*) from pgjobs.wanted_cleanups(v_job, null, null, null));
+  end if;
+  if cardinality(task_ids) < chosen_cleanups.page_size and v_wanted > v_open then
+    task_ids := task_ids || array(
+      select w.id
+      from pgjobs.wanted_cleanups(v_job, chosen_cleanups.target_types, chosen_cleanups.of_node, chosen_cleanups.of_job) as w (id)
+      where w.id not in (select c.task_id from pgjobs.open_cleanups(v_job) as c)
+      order by w.id desc
+      limit chosen_cleanups.page_size - cardinality(task_ids)
+      offset greatest(chosen_cleanups.page_offset - total, 0)
+    );
+  end if;
+  total := total + v_wanted - v_open;
+end
+$$;
+
+COMMENT ON FUNCTION pgjobs.chosen_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer, OUT task_ids bigint[], OUT total bigint) IS 'A page of clean-up tasks by number. Example: select task_ids, total from pgjobs.chosen_cleanups(null, null, ''hub'', null, 20, 0)';
+
 CREATE VIEW pgjobs.claim_answer AS
  SELECT t.id,
     pgjobs.uuid_of(t.id, ( SELECT k.task_key
@@ -2174,31 +2239,14 @@ COMMENT ON FUNCTION pgjobs.complete_tasks(task_ids bigint[], tokens uuid[], resu
 CREATE FUNCTION pgjobs.count_cleanups(statuses text[] DEFAULT NULL::text[], target_types text[] DEFAULT NULL::text[], of_node text DEFAULT NULL::text, of_job text DEFAULT NULL::text) RETURNS TABLE(total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    SET jit TO 'off'
-    SET max_parallel_workers_per_gather TO '0'
-    SET plan_cache_mode TO 'force_custom_plan'
-    SET enable_seqscan TO 'off'
     AS $$
-declare
-  v_job integer := pgjobs.cleanup_job();
-  v_is_narrowed boolean := num_nonnulls(count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job) > 0;
 begin
   perform pgjobs.check_cleanup_statuses(count_cleanups.statuses);
-  -- What is done is what is not open, so no outcome is looked up.
   return query
-  with wanted as materialized (
-    select w.id from pgjobs.wanted_cleanups(v_job, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job) as w (id)
-    where v_is_narrowed or count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses)
-  )
-  select
-    count(*) filter (where count_cleanups.statuses is null or c.status = any (count_cleanups.statuses))
-    + case
-      when count_cleanups.statuses is null or 'done' = any (count_cleanups.statuses)
-        then (select count(*) from wanted) - count(*)
-      else 0
-    end
-  from pgjobs.open_cleanups(v_job) as c
-  where not v_is_narrowed or c.task_id in (select w.id from wanted as w);
+  select c.total
+  from pgjobs.chosen_cleanups(
+    count_cleanups.statuses, count_cleanups.target_types, count_cleanups.of_node, count_cleanups.of_job, 0, 0
+  ) as c;
 end
 $$;
 
@@ -5251,59 +5299,25 @@ $$;
 
 COMMENT ON FUNCTION pgjobs.list_cleanup_events(run_id uuid, page_size integer) IS 'What happened to a clean-up task. Example: select seq, kind, message from pgjobs.list_cleanup_events(''<run id>'')';
 
-CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], target_types text[] DEFAULT NULL::text[], of_node text DEFAULT NULL::text, of_job text DEFAULT NULL::text, page_size integer DEFAULT 20, page_offset integer DEFAULT 0) RETURNS SETOF pgjobs.incomplete_cleanup_tasks
+CREATE FUNCTION pgjobs.list_cleanups(statuses text[] DEFAULT NULL::text[], target_types text[] DEFAULT NULL::text[], of_node text DEFAULT NULL::text, of_job text DEFAULT NULL::text, page_size integer DEFAULT 20, page_offset integer DEFAULT 0) RETURNS TABLE(run_id uuid, job_id uuid, job_name text, node_id text, target_type text, target_snapshot_json jsonb, status text, attempts integer, created_at timestamp with time zone, updated_at timestamp with time zone, last_attempt_at timestamp with time zone, next_attempt_at timestamp with time zone, last_error_kind text, last_error text, ignored_at timestamp with time zone, ignored_by_user_id text, ignore_reason text, task_id bigint, total bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pgjobs', 'pg_temp'
-    SET jit TO 'off'
-    SET max_parallel_workers_per_gather TO '0'
-    SET plan_cache_mode TO 'force_custom_plan'
-    SET enable_seqscan TO 'off'
     AS $$
 declare
-  v_job integer := pgjobs.cleanup_job();
-  v_is_narrowed boolean := num_nonnulls(list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) > 0;
-  v_tasks bigint[] := '{}';
-  v_open bigint := 0;
+  v_chosen record;
 begin
   perform pgjobs.check_page(list_cleanups.page_size, list_cleanups.page_offset);
   perform pgjobs.check_cleanup_statuses(list_cleanups.statuses);
   -- Found first and shown afterwards: redacting is dear, and a page is short.
-  if list_cleanups.statuses is null or list_cleanups.statuses <> array['done'] then
-    with wanted as materialized (
-      select w.id from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
-      where v_is_narrowed
-    ), open as materialized (
-      select c.task_id, c.next_attempt_at, c.since
-      from pgjobs.open_cleanups(v_job) as c
-      where (list_cleanups.statuses is null or c.status = any (list_cleanups.statuses))
-        and (not v_is_narrowed or c.task_id in (select w.id from wanted as w))
-    )
-    select
-      array(
-        select o.task_id
-        from open as o
-        order by o.next_attempt_at nulls last, o.since desc, o.task_id
-        limit list_cleanups.page_size offset list_cleanups.page_offset
-      ),
-      (select count(*) from open)
-    into v_tasks, v_open;
-  end if;
-  if cardinality(v_tasks) < list_cleanups.page_size and (list_cleanups.statuses is null or 'done' = any (list_cleanups.statuses)) then
-    -- What is done is what is not open, so no outcome is looked up.
-    v_tasks := v_tasks || array(
-      select w.id
-      from pgjobs.wanted_cleanups(v_job, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job) as w (id)
-      where w.id not in (select c.task_id from pgjobs.open_cleanups(v_job) as c)
-      order by w.id desc
-      limit list_cleanups.page_size - cardinality(v_tasks)
-      offset greatest(list_cleanups.page_offset - v_open, 0)
-    );
-  end if;
-  return query select c.* from pgjobs.shown_cleanups(v_tasks) as c;
+  v_chosen := pgjobs.chosen_cleanups(
+    list_cleanups.statuses, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job,
+    list_cleanups.page_size, list_cleanups.page_offset
+  );
+  return query select c.*, v_chosen.total from pgjobs.shown_cleanups(v_chosen.task_ids) as c;
 end
 $$;
 
-COMMENT ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) IS 'Clean-up tasks, next due first. Example: select run_id, status from pgjobs.list_cleanups(statuses => array[''blocked''])';
+COMMENT ON FUNCTION pgjobs.list_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer) IS 'Clean-up tasks, next due first. Example: select run_id, status, total from pgjobs.list_cleanups(statuses => array[''blocked''])';
 
 CREATE FUNCTION pgjobs.list_events(after text DEFAULT NULL::text, of_task bigint DEFAULT NULL::bigint, of_job text DEFAULT NULL::text, of_room text DEFAULT NULL::text, page_size integer DEFAULT 500) RETURNS TABLE(cursor text, txid text, at timestamp with time zone, kind text, task_id bigint, task_uuid uuid, job text, room text, status text, worker_id uuid, actor text, message text, fields jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -12391,6 +12405,8 @@ REVOKE ALL ON FUNCTION pgjobs.check_trace_context(trace_context text) FROM PUBLI
 REVOKE ALL ON FUNCTION pgjobs.check_update(old_status text, new_status text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.check_updater(task_uuid uuid, worker_id uuid, submitter text, actor text, is_superuser boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pgjobs.chosen_cleanups(statuses text[], target_types text[], of_node text, of_job text, page_size integer, page_offset integer, OUT task_ids bigint[], OUT total bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text, durable boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION pgjobs.claim_and_show(worker_id uuid, actor text, durable boolean) TO pgjobs_worker;

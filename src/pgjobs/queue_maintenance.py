@@ -67,6 +67,14 @@ class CleanupTask(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class CleanupsFound:
+    """A page of clean-up tasks, and how many there are on all pages."""
+
+    tasks: Sequence[CleanupTask]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class CleanupEvent(Record):
     """Something that happened to a clean-up task; `seq` counts from 1."""
 
@@ -129,6 +137,28 @@ class MaintenanceVerbs:
     async def await_cleanups(self, *, node_id: str | None = None, previous: int | None = None) -> CleanupMark:
         rows = await self.driver.call("await_cleanups", node_id=node_id, previous=previous)
         return CleanupMark.of(rows[0])
+
+    async def find_cleanups(
+        self,
+        *,
+        statuses: Sequence[str] | None = None,
+        target_types: Sequence[str] | None = None,
+        of_node: str | None = None,
+        of_job: str | None = None,
+        page_size: int | None = None,
+        page_offset: int | None = None,
+    ) -> CleanupsFound:
+        """A page of clean-up tasks, and how many there are on all pages."""
+        wanted = {
+            "statuses": statuses,
+            "target_types": target_types,
+            "of_node": of_node,
+            "of_job": of_job,
+        }
+        rows = await self.driver.call("list_cleanups", **wanted, page_size=page_size, page_offset=page_offset)
+        # A page behind the last has no row to say it.
+        [counted, *_] = rows or await self.driver.call("count_cleanups", **wanted)
+        return CleanupsFound([CleanupTask.of(row) for row in rows], int(counted["total"]))
 
     async def list_cleanups(
         self,

@@ -162,6 +162,8 @@ async def test_lists_are_filtered_and_the_next_due_comes_first(queue, clock):
     ):
         assert [task.run_id for task in await queue.list_cleanups(**filters)] == expected
         assert await queue.count_cleanups(**filters) == len(expected)
+        found = await queue.find_cleanups(**filters, page_size=1)
+        assert ([task.run_id for task in found.tasks], found.total) == (expected[:1], len(expected))
     assert [t.run_id for t in await queue.list_cleanups(page_size=2, page_offset=1)] == runs[:2]
     with pytest.raises(InvalidArgument):
         await queue.list_cleanups(statuses=["lost"])
@@ -188,6 +190,10 @@ async def test_what_waits_for_nothing_comes_after_what_is_due_and_what_is_done_l
                 for offset in range(0, len(expected) + size, size)
             ]
             assert [task.run_id for page in pages for task in page] == expected
+        for offset in range(len(expected) + 2):
+            assert (await queue.find_cleanups(**filters, page_size=2, page_offset=offset)).total == 7
+        for statuses, total in ((["done"], 2), (["ignored", "done"], 5), (["queued"], 2), ([], 0)):
+            assert (await queue.find_cleanups(**filters, statuses=statuses, page_size=1)).total == total
     done = await queue.list_cleanups(statuses=["done", "ignored"], page_size=3, page_offset=1)
     assert [task.run_id for task in done] == expected[3:6]
 

@@ -114,6 +114,22 @@ def test_a_page_fits_and_reads_well(
         assert serious(page, "color-contrast") == []
 
 
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("/workers", ("Thumbnail", "Transcode", "ago")),
+        ("/providers", ("3 kept", "0 asked now")),
+        ("/maintenance/cleanup", ("webdav on agent-7", "20 tries", "next try")),
+    ],
+)
+def test_a_narrow_table_tells_what_a_wide_one_does(
+    looked_at: Console, open_page: Open, place: str, told: tuple[str, ...]
+):
+    table = open_page(looked_at, place, size="tablet").get_by_role("table")
+    for text in told:
+        expect(table).to_contain_text(text)
+
+
 @pytest.mark.parametrize("size", ["phone", "desk"])
 @pytest.mark.parametrize("name", DIALOGS)
 def test_a_dialog_fits_and_reads_well(

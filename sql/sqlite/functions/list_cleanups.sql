@@ -7,12 +7,12 @@
 --   page_offset integer = 0
 -- )
 --
--- Clean-up tasks, next due first; then those that wait for nothing, changed last first;
--- then those that are done, newest first.
+-- A page of clean-up tasks, next due first; then those that wait for nothing, changed
+-- last first; then those that are done, newest first. `total` counts all pages.
 select :page_offset as v_page_offset;
 -- include check_page
 -- include check_cleanup_statuses
-select c.*
+select c.*, count(*) over () as total
 from incomplete_cleanup_tasks as c
 where (:statuses is null or c.status in (select s.value from json_each(:statuses) as s))
   and (:target_types is null or c.target_type in (select s.value from json_each(:target_types) as s))

@@ -15,7 +15,7 @@ from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_
 
 if TYPE_CHECKING:
     from pgjobs.queue import Queue
-    from pgjobs.queue_maintenance import CleanupEvent, CleanupTask
+    from pgjobs.queue_maintenance import CleanupEvent, CleanupsFound, CleanupTask
 
 cleanup = typer.Typer(
     help="Look after what runs that did not complete have left behind.",
@@ -48,21 +48,20 @@ def list_all(
 ) -> None:
     """List clean-up tasks, next due first."""
 
-    async def ask(queue: Queue) -> tuple[list[CleanupTask], int]:
-        filters = {
-            "statuses": status or None,
-            "target_types": target_type or None,
-            "of_node": node,
-            "of_job": job,
-        }
-        tasks = await queue.list_cleanups(page_size=limit, **filters)  # type: ignore[arg-type]
-        return tasks, await queue.count_cleanups(**filters)  # type: ignore[arg-type]
+    async def ask(queue: Queue) -> CleanupsFound:
+        return await queue.find_cleanups(
+            statuses=status or None,
+            target_types=target_type or None,
+            of_node=node,
+            of_job=job,
+            page_size=limit,
+        )
 
-    tasks, total = with_queue(url, ask)
+    found = with_queue(url, ask)
     if as_json:
         from pgjobs.rest.cleanups import CleanupPage
 
-        print_document(CleanupPage.of(tasks, 1, limit, total))
+        print_document(CleanupPage.of(found, 1, limit))
         return
     print_table(
         ("run", "job", "node", "target", "status", "attempts", "next", "error"),
@@ -77,11 +76,11 @@ def list_all(
                 task.next_attempt_at,
                 task.last_error,
             )
-            for task in tasks
+            for task in found.tasks
         ),
     )
-    if total > len(tasks):
-        say(f"{len(tasks)} of {total}: --limit")
+    if found.total > len(found.tasks):
+        say(f"{len(found.tasks)} of {found.total}: --limit")
 
 
 @cleanup.command()

@@ -12,7 +12,7 @@ from fastapi import Depends, Query
 from pydantic import Field
 from starlette.requests import Request
 
-from pgjobs.queue_maintenance import CleanupEvent, CleanupStatus, CleanupTask
+from pgjobs.queue_maintenance import CleanupEvent, CleanupsFound, CleanupStatus, CleanupTask
 from pgjobs.rest.problems import problem
 from pgjobs.rest.schemas import Wire
 
@@ -94,8 +94,9 @@ class CleanupPage(Wire):
     total: int
 
     @classmethod
-    def of(cls, tasks: Sequence[CleanupTask], page: int, page_size: int, total: int) -> Self:
-        return cls(items=[CleanupOut.of(task) for task in tasks], page=page, page_size=page_size, total=total)
+    def of(cls, found: CleanupsFound, page: int, page_size: int) -> Self:
+        items = [CleanupOut.of(task) for task in found.tasks]
+        return cls(items=items, page=page, page_size=page_size, total=found.total)
 
 
 class CleanupDetail(Wire):

@@ -21,7 +21,6 @@ from pgjobs.rest.console_answers import (
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
-from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -55,7 +54,9 @@ async def findings(queue: QueueDep, _actor: ActorDep) -> Findings:
 @router.get("/database", responses=problems("unauthorized"))
 async def database(queue: QueueDep, _actor: ActorDep) -> DatabaseSeen:
     """The database under the queue: tables, and who keeps old rows alive."""
-    facts, tables, blockers = await together(queue.show_database(), queue.storage(), queue.blockers())
+    facts = await queue.show_database()
+    tables = await queue.storage()
+    blockers = await queue.blockers()
     return DatabaseSeen(
         schema_name=facts.schema_name,
         version=facts.version,

@@ -13,7 +13,6 @@ from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page
-from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -28,10 +27,8 @@ async def list_jobs(
     offset: OffsetDep = 0,
 ) -> Page[JobSeen]:
     """Jobs of all rooms with what waits, runs and ended in the last hour; newest first."""
-    jobs, counted = await together(
-        queue.list_jobs(include_archived=include_archived, page_size=limit, page_offset=offset),
-        queue.count_jobs(include_archived=include_archived),
-    )
+    jobs = await queue.list_jobs(include_archived=include_archived, page_size=limit, page_offset=offset)
+    counted = await queue.count_jobs(include_archived=include_archived)
     status = await queue.jobs_status([job.id for job in jobs], with_times=False)
     known = {row.job_id: row for row in status}
     items = [JobSeen.of(job, known[job.id]) for job in jobs if job.id in known]
@@ -59,20 +56,17 @@ async def limit_job(job_id: UUID, body: LimitWanted, queue: QueueDep, operator: 
 @router.get("/workers/status", dependencies=[Reading], responses=problems("unauthorized"))
 async def show_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerSeen]:
     """Workers with the first of their jobs and tasks, the silent ones first."""
-    workers, counted = await together(
-        queue.show_workers(page_size=limit, page_offset=offset), queue.count_workers()
-    )
+    workers = await queue.show_workers(page_size=limit, page_offset=offset)
+    counted = await queue.count_workers()
     return Page.of([WorkerSeen.of(worker) for worker in workers], counted, limit, offset)
 
 
 @router.get("/providers/status", dependencies=[Reading], responses=problems("unauthorized"))
 async def show_providers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[ProviderSeen]:
     """Providers of all rooms, whether they are heard of, and what of theirs is kept; newest first."""
-    providers, counted, status = await together(
-        queue.list_providers(page_size=limit, page_offset=offset),
-        queue.count_providers(),
-        queue.providers_status(),
-    )
+    providers = await queue.list_providers(page_size=limit, page_offset=offset)
+    counted = await queue.count_providers()
+    status = await queue.providers_status()
     known = {row.provider: row for row in status}
     items = [ProviderSeen.of(one, known[one.full_name]) for one in providers if one.full_name in known]
     return Page.of(items, counted, limit, offset)

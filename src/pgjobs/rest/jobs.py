@@ -20,7 +20,6 @@ from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import JobIn, JobListed, JobOut, Page
 from pgjobs.rest.settings import ApiSettings
-from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["jobs"])
 
@@ -78,9 +77,8 @@ async def list_jobs(
     room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[JobListed]:
     """Jobs visible from the room: its own, @global and @internal; newest first."""
-    jobs, counted = await together(
-        queue.list_jobs(room_id, page_size=limit, page_offset=offset), queue.count_jobs(room_id)
-    )
+    jobs = await queue.list_jobs(room_id, page_size=limit, page_offset=offset)
+    counted = await queue.count_jobs(room_id)
     return Page.of([JobListed.of(job) for job in jobs], counted, limit, offset)
 
 

@@ -13,7 +13,6 @@ from pgjobs.rest.cleanups import CleanupDetail, CleanupPage, IgnoreIn, WantedDep
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
-from pgjobs.rest.together import together
 
 router = APIRouter(prefix="/api", route_class=ProblemRoute, tags=["maintenance"])
 
@@ -47,23 +46,15 @@ RunDep = Annotated[UUID, Depends(run_of)]
 @router.get(_CLEANUPS, responses=problems("unauthorized", "invalid-filter"))
 async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
     """List clean-up tasks, next due first."""
-    tasks, total = await together(
-        queue.list_cleanups(
-            statuses=wanted.statuses,
-            target_types=wanted.target_types,
-            of_node=wanted.node_id,
-            of_job=wanted.job_id,
-            page_size=wanted.page_size,
-            page_offset=(wanted.page - 1) * wanted.page_size,
-        ),
-        queue.count_cleanups(
-            statuses=wanted.statuses,
-            target_types=wanted.target_types,
-            of_node=wanted.node_id,
-            of_job=wanted.job_id,
-        ),
+    found = await queue.find_cleanups(
+        statuses=wanted.statuses,
+        target_types=wanted.target_types,
+        of_node=wanted.node_id,
+        of_job=wanted.job_id,
+        page_size=wanted.page_size,
+        page_offset=(wanted.page - 1) * wanted.page_size,
     )
-    return CleanupPage.of(tasks, wanted.page, wanted.page_size, total)
+    return CleanupPage.of(found, wanted.page, wanted.page_size)
 
 
 @router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "task-not-found"))

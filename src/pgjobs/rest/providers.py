@@ -11,7 +11,6 @@ from pgjobs.rest.dependencies import LimitDep, OffsetDep, ProviderNameDep, Queue
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page, ProviderIn, ProviderOut
-from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["providers"])
 
@@ -62,9 +61,8 @@ async def list_providers(
     room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[ProviderOut]:
     """Providers visible from the room: its own and @global; newest first."""
-    providers, counted = await together(
-        queue.list_providers(room_id, page_size=limit, page_offset=offset), queue.count_providers(room_id)
-    )
+    providers = await queue.list_providers(room_id, page_size=limit, page_offset=offset)
+    counted = await queue.count_providers(room_id)
     return Page.of([ProviderOut.of(provider) for provider in providers], counted, limit, offset)
 
 

@@ -24,7 +24,6 @@ from pgjobs.rest.schedule_schemas import (
     duration,
 )
 from pgjobs.rest.schemas import Page
-from pgjobs.rest.together import together
 from pgjobs.rest.validation import check_payload
 
 router = APIRouter(prefix="/schedules", route_class=ProblemRoute, tags=["schedules"])
@@ -43,10 +42,8 @@ async def list_schedules(
     offset: OffsetDep = 0,
 ) -> Page[ScheduleSeen]:
     """Schedules of all rooms, of one or of a job: those due next first, the paused ones last."""
-    schedules, counted = await together(
-        queue.list_schedules(room, job=job, page_size=limit, page_offset=offset),
-        queue.count_schedules(room, job=job),
-    )
+    schedules = await queue.list_schedules(room, job=job, page_size=limit, page_offset=offset)
+    counted = await queue.count_schedules(room, job=job)
     return Page.of([ScheduleSeen.of(schedule) for schedule in schedules], counted, limit, offset)
 
 

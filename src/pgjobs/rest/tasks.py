@@ -26,7 +26,6 @@ from pgjobs.rest.internal import InternalDep
 from pgjobs.rest.preferences import WaitDep
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import ClaimIn, ClaimOut, Page, TaskIn, TaskOut, TaskUpdate
-from pgjobs.rest.together import together
 from pgjobs.rest.validation import check_payload
 from pgjobs.tracing import context_of, headers_of
 
@@ -64,10 +63,8 @@ async def list_tasks(
     offset: OffsetDep = 0,
 ) -> Page[TaskOut]:
     """Tasks submitted from the room, newest first."""
-    tasks, counted = await together(
-        queue.show_tasks(room_id, status=status, page_size=limit, page_offset=offset),
-        queue.count_tasks(room_id, status=status),
-    )
+    tasks = await queue.show_tasks(room_id, status=status, page_size=limit, page_offset=offset)
+    counted = await queue.count_tasks(room_id, status=status)
     return Page.of([TaskOut.of(task) for task in tasks], counted, limit, offset)
 
 
@@ -85,10 +82,8 @@ async def list_tasks_of_job(
     offset: OffsetDep = 0,
 ) -> Page[TaskOut]:
     """Tasks of one job submitted from the room, newest first."""
-    tasks, counted = await together(
-        queue.show_tasks(room_id, job=job_name, status=status, page_size=limit, page_offset=offset),
-        queue.count_tasks(room_id, job=job_name, status=status),
-    )
+    tasks = await queue.show_tasks(room_id, job=job_name, status=status, page_size=limit, page_offset=offset)
+    counted = await queue.count_tasks(room_id, job=job_name, status=status)
     return Page.of([TaskOut.of(task) for task in tasks], counted, limit, offset)
 
 

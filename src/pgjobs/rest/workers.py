@@ -11,7 +11,6 @@ from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import HeartbeatOut, Page, WorkerListed, WorkerOut
-from pgjobs.rest.together import together
 
 router = APIRouter(route_class=ProblemRoute, tags=["workers"])
 
@@ -25,9 +24,8 @@ async def register_worker(queue: QueueDep, actor: ActorDep) -> WorkerOut:
 @router.get("/workers", dependencies=[Reading], responses=problems("unauthorized"))
 async def list_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerListed]:
     """All workers, newest first."""
-    workers, counted = await together(
-        queue.list_workers(page_size=limit, page_offset=offset), queue.count_workers()
-    )
+    workers = await queue.list_workers(page_size=limit, page_offset=offset)
+    counted = await queue.count_workers()
     return Page.of([WorkerListed.of(worker) for worker in workers], counted, limit, offset)
 
 
@@ -40,9 +38,8 @@ async def list_workers_of_room(
     room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[WorkerListed]:
     """Workers that serve a job visible from the room, newest first."""
-    workers, counted = await together(
-        queue.list_workers(room_id, page_size=limit, page_offset=offset), queue.count_workers(room_id)
-    )
+    workers = await queue.list_workers(room_id, page_size=limit, page_offset=offset)
+    counted = await queue.count_workers(room_id)
     return Page.of([WorkerListed.of(worker) for worker in workers], counted, limit, offset)
 
 

@@ -10,7 +10,7 @@ import { Ago, Bones, Empty, Head, Json, Trouble } from "../parts/small.js";
 import { tag, tone } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
 import { address, query, refine } from "../router.js";
-import { effect, html, view } from "../view.js";
+import { effect, html, isRoomy, view } from "../view.js";
 
 const BASE = "/api/maintenance/incomplete-cleanup";
 const STATUSES = ["queued", "running", "retrying", "blocked", "done", "ignored", "abandoned"];
@@ -70,12 +70,15 @@ const named = (task) => html`
   <span class="stack close">
     <button class="link name clip" type="button" data-open title="Details" onClick=${() => details(task.run_id)} aria-label=${`${jobParts(task.job_name).name}: details of run ${task.run_id}`}>${jobParts(task.job_name).name}</button>
     <span class="muted small mono clip" title=${task.run_id}>${shortId(task.run_id)}</span>
+    ${!isRoomy.value && html`<a class="muted small clip" href=${here({ node_id: task.node_id })} title="Only this node">${typeName(task.target_type)} on ${task.node_id}</a>`}
   </span>
 `;
+const tries = (task) => html`<span>${plural(task.attempts, "try", "tries")}</span>${WAITING.includes(task.status) && html`<span>next try ${next(task)}</span>`}`;
+const standing = (task) => (isRoomy.value ? tag(task.status) : html`<span class="stack close"><span>${tag(task.status)}</span><span class="row wrap muted small">${tries(task)}</span></span>`);
 
 const columns = (reload) => [
-  { title: "Job and run", width: "14%", tight: "116px", cell: named },
-  { title: "Status", width: "138px", tight: "130px", cell: (task) => tag(task.status) },
+  { title: "Job and run", width: "14%", tight: "148px", cell: named },
+  { title: "Status", width: "138px", tight: "146px", cell: standing },
   { title: "Target", roomy: true, width: "12%", cell: target },
   { title: "Last error", cell: failure },
   { title: "Tries", roomy: true, width: "60px", kind: "number", cell: (task) => number(task.attempts) },
@@ -88,7 +91,7 @@ const card = (reload) => (task) => html`
   </div>
   <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${typeName(task.target_type)}</span>
   ${task.last_error && html`<span class="small">${failure(task)}</span>`}
-  <div class="row apart small muted"><span>${plural(task.attempts, "try", "tries")}</span>${WAITING.includes(task.status) && html`<span>next try ${next(task)}</span>`}</div>
+  <div class="row apart small muted">${tries(task)}</div>
   ${actions(task, reload)}
 `;
 

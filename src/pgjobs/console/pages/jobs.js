@@ -26,6 +26,7 @@ const Details = (job) => html`
     <dt>Address</dt><dd class="mono">${job.full_name}</dd>
     <dt>State</dt><dd>${tag(job.state)}</dd>
     <dt>Registered</dt><dd><${Ago} at=${job.created_at} /></dd>
+    <dt>Last hour</dt><dd>${number(job.completed_last_hour)} done, ${number(job.failed_last_hour)} failed</dd>
     <dt>At once</dt><dd>${job.max_running ? `at most ${number(job.max_running)}` : "any number"}</dd>
     <dt>Attempts</dt><dd>${job.max_attempts}</dd>
     <dt>Backoff</dt><dd>${duration(job.backoff_base_seconds)} up to ${duration(job.backoff_cap_seconds)}</dd>

@@ -6,7 +6,7 @@ import { List, More, pages } from "../parts/lists.js";
 import { Bones, Empty, Head, JobName, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
-import { html, view } from "../view.js";
+import { html, isRoomy, view } from "../view.js";
 
 const invalidate = (provider, done) =>
   confirm({
@@ -31,12 +31,17 @@ const state = (provider) => tag(provider.is_alive ? "alive" : "silent");
 const forget = (provider, done) =>
   mayOperate() && html`<button class="button little" type="button" onClick=${() => invalidate(provider, done)} aria-label=${`Invalidate ${provider.name}`}>Invalidate</button>`;
 
+const answers = (provider) =>
+  isRoomy.value
+    ? number(provider.cached)
+    : html`<span class="stack close"><span>${number(provider.cached)} kept</span><span class="muted small">${number(provider.in_flight)} asked now</span></span>`;
+
 const columns = (done) => [
   { title: "Provider", cell: (provider) => html`<${JobName} job=${provider.full_name} />` },
   { title: "State", width: "108px", tight: "100px", cell: state },
   { title: "Answered by", width: "22%", tight: "24%", cell: served },
   { title: "Media type", roomy: true, width: "18%", cell: (provider) => html`<span class="clip small mono">${provider.content_type}</span>` },
-  { title: "Kept", width: "80px", kind: "number", cell: (provider) => number(provider.cached) },
+  { title: isRoomy.value ? "Kept" : "Answers", width: "80px", tight: "104px", kind: "number", cell: answers },
   { title: "Asked now", roomy: true, width: "100px", kind: "number", cell: (provider) => number(provider.in_flight) },
   { read: "Actions", width: "124px", kind: "end", cell: (provider) => forget(provider, done) },
 ];

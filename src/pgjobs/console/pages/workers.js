@@ -50,12 +50,16 @@ const works = (worker) =>
 const leave = (worker, done) =>
   mayOperate() && html`<button class="button little danger" type="button" onClick=${() => retire(worker, done)} aria-label=${`Retire ${worker.name ?? shortId(worker.id)}`}>Retire</button>`;
 
+const heard = (worker) => html`<${Ago} at=${worker.last_heartbeat} />`;
+const life = (worker) => (isRoomy.value ? state(worker) : html`<span class="stack close"><span>${state(worker)}</span><span class="muted small">${heard(worker)}</span></span>`);
+const work = (worker) => (isRoomy.value ? works(worker) : html`<div class="stack tight">${serves(worker)}${works(worker)}</div>`);
+
 const columns = (done) => [
   { title: "Worker", width: "17%", tight: "auto", cell: name },
-  { title: "State", width: "108px", tight: "92px", cell: state },
-  { title: "Heartbeat", width: "136px", tight: "124px", cell: (worker) => html`<${Ago} at=${worker.last_heartbeat} />` },
+  { title: isRoomy.value ? "State" : "Heartbeat", width: "108px", tight: "126px", cell: life },
+  { title: "Heartbeat", roomy: true, width: "136px", cell: heard },
   { title: "Serves", roomy: true, cell: serves },
-  { title: "Works on", width: "26%", tight: "170px", cell: works },
+  { title: isRoomy.value ? "Works on" : "Serves and works on", width: "26%", tight: "42%", cell: work },
   { read: "Actions", width: "104px", tight: "88px", kind: "end", cell: (worker) => leave(worker, done) },
 ];
 
@@ -63,7 +67,7 @@ const card = (done) => (worker) => html`
   <div class="row apart"><div class="grow">${name(worker)}</div>${state(worker)}</div>
   ${serves(worker)}
   ${works(worker)}
-  <div class="row apart small"><span class="muted">heard of <${Ago} at=${worker.last_heartbeat} /></span>${leave(worker, done)}</div>
+  <div class="row apart small"><span class="muted">heard of ${heard(worker)}</span>${leave(worker, done)}</div>
 `;
 
 export const Workers = view((_, leaving) => {
