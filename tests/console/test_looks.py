@@ -114,6 +114,11 @@ def test_a_page_fits_and_reads_well(
         assert serious(page, "color-contrast") == []
 
 
+def test_a_phone_shows_how_far_a_task_is(looked_at: Console, open_page: Open):
+    card = open_page(looked_at, "/tasks?status=running", size="phone").locator("[data-row]").first
+    expect(card.get_by_role("progressbar", name="Progress")).to_be_visible()
+
+
 @pytest.mark.parametrize(
     ("place", "told"),
     [

@@ -113,7 +113,7 @@ function happens(task) {
   const part = share(task.progress);
   if (part !== null) return html`<span class="row"><span class="small-progress"><${Meter} share=${part} label="Progress" /></span><span class="muted small">${Math.round(part * 100)} %</span></span>`;
   if (task.phase === "scheduled") return html`<span class="muted">due <${Ago} at=${task.due_at} /></span>`;
-  return html`<span class="muted">—</span>`;
+  return null;
 }
 
 const said = (task) => firstLine(task.error ?? task.reason);
@@ -141,7 +141,7 @@ function columns(chosen, toggle, toggleAll, all) {
         `;
       },
     },
-    { title: "What happens", cell: happens },
+    { title: "What happens", cell: (task) => happens(task) ?? html`<span class="muted">—</span>` },
     { title: "Attempt", roomy: true, width: "84px", kind: "number", cell: (task) => `${task.attempt} / ${task.max_attempts}` },
     { title: "Took", roomy: true, width: "96px", kind: "number", cell: (task) => html`<${Took} from=${task.started_at} to=${task.ended_at} />` },
     { title: "Submitted", width: "138px", tight: "134px", kind: "number", cell: (task) => html`<${Ago} at=${task.created_at} />` },
@@ -156,7 +156,7 @@ const card = (chosen, toggle) => (task) => html`
     </div>
     ${taskTag(task)}
   </div>
-  ${said(task) && html`<span class="clamp small ${task.error ? "bad" : "muted"}">${said(task)}</span>`}
+  ${happens(task) && html`<div class="small">${happens(task)}</div>`}
   <div class="row apart muted small">
     <span class="clip">${task.room} · <span class="mono">${task.id.slice(-8)}</span></span>
     <${Ago} at=${task.created_at} />
