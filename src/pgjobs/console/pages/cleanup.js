@@ -73,8 +73,13 @@ const named = (task) => html`
     ${!isRoomy.value && html`<a class="muted small clip" href=${here({ node_id: task.node_id })} title="Only this node">${typeName(task.target_type)} on ${task.node_id}</a>`}
   </span>
 `;
-const tries = (task) => html`<span>${plural(task.attempts, "try", "tries")}</span>${WAITING.includes(task.status) && html`<span>next try ${next(task)}</span>`}`;
-const standing = (task) => (isRoomy.value ? tag(task.status) : html`<span class="stack close"><span>${tag(task.status)}</span><span class="row wrap muted small">${tries(task)}</span></span>`);
+const tries = (task) => plural(task.attempts, "try", "tries");
+const standing = (task) => html`
+  <span class="stack close">
+    <span>${tag(task.status)}</span>
+    ${!isRoomy.value && html`<span class="muted small">${tries(task)}${WAITING.includes(task.status) && html`, next try ${next(task)}`}</span>`}
+  </span>
+`;
 
 const columns = (reload) => [
   { title: "Job and run", width: "14%", tight: "148px", cell: named },
@@ -91,7 +96,7 @@ const card = (reload) => (task) => html`
   </div>
   <span class="muted small clip"><span class="mono">${shortId(task.run_id)}</span> · ${task.node_id} · ${typeName(task.target_type)}</span>
   ${task.last_error && html`<span class="small">${failure(task)}</span>`}
-  <div class="row apart small muted">${tries(task)}</div>
+  <div class="row apart small muted"><span>${tries(task)}</span>${WAITING.includes(task.status) && html`<span>next try ${next(task)}</span>`}</div>
   ${actions(task, reload)}
 `;
 
