@@ -237,11 +237,12 @@ def test_a_finding_keeps_the_focus_while_its_message_counts(console: Console, op
     page.route("**/v1/joblib/findings", tell)
     page.goto(console.at("/"))
     expect(page.locator(".findings .sql")).to_have_count(2)
-    button = page.locator(".findings li", has_text="Workers silent").get_by_role("button", name="Copy SQL")
+    finding = page.locator(".findings li", has_text="Workers silent")
+    button = finding.get_by_role("button", name="Copy SQL")
     button.focus()
-    before = len(asked)
+    before = finding.get_by_role("paragraph").inner_text()
     with_queue(console, fail_some)
-    expect(page.get_by_text(f"Workers silent for {before + 1} min")).to_be_visible()
+    expect(finding.get_by_role("paragraph")).not_to_have_text(before)
     expect(button).to_be_focused()
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 
 import pytest
 import socketio
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 
 from pgjobs import cleanup_worker, emit, get_settings, run_sweeper
 from pgjobs.queue import Queue
@@ -75,6 +75,18 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, nam
     assert settings.allowed_categories == ["analysis"]
     assert {settings.worker_timeout_seconds, settings.sweeper_interval_seconds} == {7}
     assert {settings.long_poll_max_wait_seconds, settings.provider_result_ttl_seconds} == {7}
+
+
+def test_each_application_reads_the_environment_once(monkeypatch: pytest.MonkeyPatch):
+    def asked_by(app: FastAPI) -> int:
+        request = Request({"type": "http", "app": app})
+        return get_settings(request).worker_timeout_seconds
+
+    first, second = FastAPI(), FastAPI()
+    monkeypatch.setenv("PGJOBS_WORKER_TIMEOUT_SECONDS", "7")
+    assert asked_by(first) == 7
+    monkeypatch.setenv("PGJOBS_WORKER_TIMEOUT_SECONDS", "8")
+    assert (asked_by(first), asked_by(second)) == (7, 8)
 
 
 async def test_a_hosts_own_disconnect_handler_cleans_up_and_its_clients_hear_of_it(

@@ -109,10 +109,12 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
         signals.append(number)
         stopping.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # Under nohup a terminal that closes is to be ignored.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        # Under nohup a terminal may close. A shell's background ignores SIGINT too, which is heeded all the same.
+        numbers.remove(signal.SIGHUP)
+    for number in numbers:
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
     async with opened(url) as queue:
         await queue.migrate()
         async with _serving(url, port) as base:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from inspect import isawaitable, signature
 from typing import Annotated, Any, cast
 
@@ -25,9 +24,14 @@ async def get_queue(request: Request) -> Queue:
 
 
 def get_settings(request: Request = None) -> ApiSettings:  # type: ignore[assignment]
-    """The settings of the HTTP API; outside of requests, and without an override, the environment's."""
-    settings: ApiSettings | None = getattr(request.app.state, "pgjobs_settings", None) if request else None
-    return settings or _environment()
+    """The settings of the HTTP API; without others, the environment's, which an application reads once."""
+    if request is None:
+        return ApiSettings()
+    state = request.app.state
+    if getattr(state, "pgjobs_settings", None) is None:
+        state.pgjobs_settings = ApiSettings()
+    settings: ApiSettings = state.pgjobs_settings
+    return settings
 
 
 async def settings_of(request: Request) -> ApiSettings:
@@ -78,11 +82,6 @@ async def named_provider(provider_name: Annotated[str, Path()]) -> str:
         message = f"Invalid provider name format: {provider_name[:200]}"
         raise ProviderNotFound(message, hint="Write room:category:name.")
     return provider_name
-
-
-@lru_cache(maxsize=1)
-def _environment() -> ApiSettings:
-    return ApiSettings()
 
 
 QueueDep = Annotated[Queue, Depends(get_queue)]
