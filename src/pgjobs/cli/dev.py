@@ -111,7 +111,7 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
 
     numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        # Under nohup a terminal may close. A shell's background ignores SIGINT too, which is heeded all the same.
+        # Under nohup. A shell's background ignores SIGINT too, which is heeded all the same.
         numbers.remove(signal.SIGHUP)
     for number in numbers:
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
