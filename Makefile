@@ -21,7 +21,7 @@ check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 soak: $(STAMP) ## the long rounds: 10,000 tasks through killed and frozen workers, 200 listeners in one room
-	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
+	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 PGJOBS_UPGRADE_TASKS=2000000 PGJOBS_UPGRADE_WAIT=0.1 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
 
 failover: $(STAMP) ## the long rounds: six times the primary is killed and its standby promoted, under load
 	PGJOBS_FAILOVER_ROUNDS=6 PGJOBS_FAILOVER_TASKS=500 $(BIN)/pytest tests/reliability -k "failover or primary" --log-cli-level=INFO --log-disable=asyncpg.pool $(ARGS)
@@ -55,9 +55,9 @@ demo: $(STAMP) ## see it work, with a Postgres of its own
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-schema: $(STAMP) ## rewrite sql/postgres/schema.sql
-	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.sql.new
-	mv sql/postgres/schema.sql.new sql/postgres/schema.sql
+schema: $(STAMP) ## rewrite sql/postgres/schema.txt
+	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.txt.new
+	mv sql/postgres/schema.txt.new sql/postgres/schema.txt
 
 dist: $(STAMP) ## build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

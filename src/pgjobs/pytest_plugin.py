@@ -113,7 +113,7 @@ def _template_on(server: str) -> Iterator[None]:
 async def _install(url: str) -> None:
     import asyncpg
 
-    from pgjobs.drivers.migrations import install_test_clock, migrate, read_release
+    from pgjobs.schema.migrate import install_test_clock, migrate, read_release
 
     connection = await asyncpg.connect(url)
     try:

@@ -11,8 +11,8 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from pgjobs.drivers.scripts import sql_directory
 from pgjobs.errors import BY_SQLSTATE
+from pgjobs.schema.release import sql_directory
 
 VERBS = sorted(path.stem for path in (sql_directory("postgres") / "functions").glob("*.sql"))
 PINNED = "search_path=pg_catalog, pgjobs, pg_temp"

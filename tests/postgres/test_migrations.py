@@ -3,106 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import asyncpg
 import pytest
 
 from pgjobs import __version__
-from pgjobs.drivers.migrations import dump, migrate, plan, require_current
-from pgjobs.drivers.scripts import Release, read_release
 from pgjobs.errors import MigrationFailed, SchemaAhead, SchemaBehind
+from pgjobs.schema.migrate import dump, migrate, plan, require_current
+from tests.postgres.sources import (
+    INSTALLED,
+    LENGTH,
+    TABLES,
+    TRIGGERS,
+    VIEWS,
+    WAITS,
+    WIDER_VIEWS,
+    connection,
+    source,
+)
 
-TABLES = """
-create table pgjobs.notes (id integer primary key, text text not null);
-insert into pgjobs.notes values (1, 'first');
-"""
-LENGTH = """
-create function pgjobs.length_of(note text) returns integer
-language sql immutable set search_path = pg_catalog, pgjobs, pg_temp
-return length(length_of.note);
-"""
-VIEWS = """
-create view pgjobs.note as
-select n.id, n.text, pgjobs.length_of(n.text) as length from pgjobs.notes as n;
-"""
-NOTES = """
-create function pgjobs.list_notes() returns setof pgjobs.note
-language sql stable return null::pgjobs.note;
-"""
-TRIGGERS = """
-create trigger notes_are_kept before delete on pgjobs.notes
-for each statement execute function pgjobs.refuse_deletes();
-"""
-REFUSE = """
-create function pgjobs.refuse_deletes() returns trigger language plpgsql
-as $$ begin raise exception 'Notes are kept'; end $$;
-"""
-INSTALLED = """
-create view pgjobs.installed as
-select m.number, m.name, m.checksum, c.checksum as code_checksum, c.grants_checksum, c.version
-from pgjobs.migrations as m
-left join pgjobs.installed_code as c on c.is_only;
-"""
-WAITS = "select exists (select from pg_locks where not granted and pid = $1)"
-GRANTS = """
-do $$ begin
-  if to_regrole('pgjobs_worker') is null then
-    create role pgjobs_worker nologin;
-  end if;
-end $$;
-grant usage on schema pgjobs to pgjobs_worker;
-grant execute on all functions in schema pgjobs to pgjobs_worker;
-"""
-
-
-class Source:
-    """A directory of SQL files that tests can edit."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-
-    def write(self, path: str, sql: str) -> None:
-        file = self.directory / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(sql)
-
-    def release(self, schema: str = "pgjobs", *, roles: bool = False) -> Release:
-        return read_release(schema, f"{schema}_of_tests", roles=roles, directory=self.directory)
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Source:
-    source = Source(tmp_path)
-    source.write("migrations/0001_tables.sql", TABLES)
-    source.write("internal/length_of.sql", LENGTH)
-    source.write("views.sql", VIEWS)
-    source.write("functions/list_notes.sql", NOTES)
-    source.write("functions/refuse_deletes.sql", REFUSE)
-    source.write("triggers.sql", TRIGGERS)
-    source.write("grants.sql", GRANTS)
-    return source
-
-
-@pytest.fixture
-async def connection(empty_database_url: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(empty_database_url)
-    yield connection
-    await connection.close()
+__all__ = ["connection", "source"]
 
 
 async def test_a_run_installs_everything_in_order_and_a_second_does_nothing(connection, source):
     done = await migrate(connection, source.release())
     assert done.steps == [
         "migrations/0001_tables.sql",
-        "internal/length_of.sql",
-        "views.sql",
-        "functions/list_notes.sql",
-        "functions/refuse_deletes.sql",
-        "triggers.sql",
+        "create function pgjobs.length_of",
+        "create view pgjobs.note",
+        "create function pgjobs.list_notes",
+        "create function pgjobs.refuse_deletes",
+        "create trigger notes_are_kept on pgjobs.notes",
     ]
     assert await connection.fetchval("select length from pgjobs.note") == 5
     assert not await migrate(connection, source.release())
@@ -136,8 +69,16 @@ async def test_only_new_migrations_are_applied(connection, source):
 
 async def test_a_migration_may_alter_a_column_that_a_view_shows(connection, source):
     await migrate(connection, source.release())
-    source.write("migrations/0002_wider.sql", "alter table pgjobs.notes alter column id type bigint;")
+    source.write(
+        "migrations/0002_wider.sql",
+        "-- runs: with the code\ndrop function pgjobs.list_notes; drop view pgjobs.note;\n"
+        "alter table pgjobs.notes alter column id type bigint;",
+    )
+    await connection.execute("create role reader_of_tests; grant select on pgjobs.note to reader_of_tests")
     await migrate(connection, source.release())
+    readable = "select has_table_privilege('reader_of_tests', 'pgjobs.note', 'select')"
+    assert await connection.fetchval(readable)
+    await connection.execute("drop owned by reader_of_tests; drop role reader_of_tests")
     assert await connection.fetchval("select pg_typeof(id)::text from pgjobs.note") == "bigint"
 
 
@@ -199,7 +140,7 @@ async def test_a_database_behind_the_program_is_refused(connection, source):
     with pytest.raises(SchemaBehind):
         await require_current(connection, source.release())
     await migrate(connection, source.release())
-    source.write("views.sql", VIEWS + "\n-- changed")
+    source.write("views.sql", WIDER_VIEWS)
     with pytest.raises(SchemaBehind):
         await require_current(connection, source.release())
 
@@ -223,15 +164,17 @@ async def test_triggers_and_views_of_others_survive_or_stop_an_upgrade(connectio
         create function public.mine() returns trigger language plpgsql as $$ begin return new; end $$;
         create trigger mine before insert on pgjobs.notes for each row execute function public.mine();
     """)
-    source.write("views.sql", VIEWS + "\n-- changed")
+    source.write("views.sql", WIDER_VIEWS)
     await migrate(connection, source.release())
     assert await connection.fetchval("select count(*) from pg_trigger where tgname = 'mine'") == 1
 
     await connection.execute("create view public.mine as select * from pgjobs.note")
-    source.write("views.sql", VIEWS + "\n-- changed again")
-    with pytest.raises(MigrationFailed, match="other objects depend on it") as refusal:
+    source.write("views.sql", VIEWS.replace("n.id, ", ""))
+    with pytest.raises(
+        MigrationFailed, match=r"view pgjobs\.note .* view public\.mine depends on it"
+    ) as refusal:
         await migrate(connection, source.release())
-    assert "view public.mine depends on" in str(refusal.value.detail)
+    assert refusal.value.hint == "Drop view public.mine, run pgjobs migrate, then create it again"
     assert await connection.fetchval("select count(*) from public.mine") == 1
 
 
@@ -249,7 +192,7 @@ async def test_two_schemas_live_side_by_side(connection, source):
     assert await connection.fetchval("select count(*) from other.note") == 2
     assert await connection.fetchval("select count(*) from pgjobs.note") == 1
 
-    source.write("views.sql", VIEWS + "\n-- changed")
+    source.write("views.sql", WIDER_VIEWS)
     await migrate(connection, source.release("other"))
     assert (await plan(connection, source.release())).code
     assert not await plan(connection, source.release("other"))
@@ -298,10 +241,10 @@ async def test_a_dump_after_a_number_upgrades_what_is_there(connection, source):
 
 async def test_a_lock_held_elsewhere_ends_the_run_with_a_clear_error(empty_database_url, connection, source):
     await migrate(connection, source.release())
-    source.write("views.sql", VIEWS + "\n-- changed")
+    source.write("views.sql", WIDER_VIEWS)
     holder = await asyncpg.connect(empty_database_url)
     async with holder.transaction():
-        await holder.execute("lock table pgjobs.notes in access share mode")
+        await holder.execute("select from pgjobs.note")
         with pytest.raises(MigrationFailed, match="gave up waiting for a lock"):
             async with asyncio.timeout(30):
                 await migrate(connection, source.release(), lock_timeout=timedelta(milliseconds=50))
@@ -317,7 +260,12 @@ async def test_an_upgrade_makes_way_for_a_transaction_that_needs_what_it_has_loc
     source.write("migrations/0001_tables.sql", f"{TABLES}create table pgjobs.other (id integer);")
     source.write("triggers.sql", TRIGGERS + TRIGGERS.replace("pgjobs.notes", "pgjobs.other"))
     await migrate(connection, source.release())
-    source.write("views.sql", VIEWS + "\n-- changed")
+    source.write(
+        "triggers.sql",
+        (TRIGGERS + TRIGGERS.replace("pgjobs.notes", "pgjobs.other")).replace(
+            "delete on", "delete or truncate on"
+        ),
+    )
     held = {"notes": "other", "other": "notes"}[wanted]
     holder = await asyncpg.connect(empty_database_url)
     async with holder.transaction():
@@ -335,7 +283,8 @@ async def test_an_upgrade_makes_way_for_a_transaction_that_needs_what_it_has_loc
 
 async def test_an_upgrade_makes_way_for_whoever_reads_a_view(empty_database_url, connection, source):
     await migrate(connection, source.release())
-    source.write("triggers.sql", TRIGGERS + "\n-- changed")
+    source.write("views.sql", WIDER_VIEWS)
+    source.write("triggers.sql", TRIGGERS.replace("delete on", "delete or truncate on"))
     reader = await asyncpg.connect(empty_database_url)
     async with reader.transaction():
         await reader.execute("comment on view pgjobs.note is 'in hand'")
@@ -353,13 +302,13 @@ async def test_an_upgrade_makes_way_for_whoever_reads_a_view(empty_database_url,
 async def test_an_up_to_date_schema_needs_no_rights_to_create(connection, source):
     await migrate(connection, source.release())
     await connection.execute("""
-        create role reader_of_tests; grant usage on schema pgjobs to reader_of_tests;
-        grant select on all tables in schema pgjobs to reader_of_tests; set role reader_of_tests;
+        create role looker_of_tests; grant usage on schema pgjobs to looker_of_tests;
+        grant select on all tables in schema pgjobs to looker_of_tests; set role looker_of_tests;
     """)
     try:
         assert not await migrate(connection, source.release())
     finally:
-        await connection.execute("reset role; drop owned by reader_of_tests; drop role reader_of_tests")
+        await connection.execute("reset role; drop owned by looker_of_tests; drop role looker_of_tests")
 
 
 @pytest.mark.parametrize("name", ["1_short.sql", "0002-dashes.sql"])

@@ -10,9 +10,9 @@ import asyncpg
 import pytest
 
 import pgjobs
-from pgjobs.drivers.scripts import sql_directory
 from pgjobs.drivers.sqlite_functions import task_id, task_uuid
 from pgjobs.drivers.sqlite_scripts import parse_verb
+from pgjobs.schema.release import sql_directory
 
 SCRIPTS = sorted((sql_directory("sqlite") / "functions").glob("*.sql"))
 

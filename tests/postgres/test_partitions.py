@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import asyncpg
 import pytest
 
-from pgjobs.drivers.migrations import migrate, read_release
 from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.drivers.scripts import Release
 from pgjobs.queue import Queue
+from pgjobs.schema.migrate import migrate, read_release
+from pgjobs.schema.release import Release
 
 JOB = "@global:tests:Parted"
 HOUR = timedelta(hours=1)

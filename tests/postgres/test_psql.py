@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.scripts import sql_directory
+from pgjobs.schema.release import sql_directory
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "psql.md").read_text(encoding="utf-8")

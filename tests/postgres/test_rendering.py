@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pgjobs.drivers.scripts import read_release, render
+from pgjobs.schema.release import read_release, render
 
 
 @pytest.mark.parametrize(

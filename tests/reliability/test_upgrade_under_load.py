@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
 
 from pgjobs import Queue
-from pgjobs.drivers.migrations import migrate
-from pgjobs.drivers.scripts import Script, read_release
+from pgjobs.schema.migrate import migrate
+from pgjobs.schema.release import read_release
 from tests.reliability.crew import Crew
 from tests.reliability.ledger_worker import once, record
 from tests.surfaces.cli.commands import run
 
-TODAY = read_release(roles=False)
-EARLIER = replace(
-    TODAY,
-    code=(*TODAY.code, Script("earlier.sql", Path(__file__).with_name("earlier.sql").read_text(), "earlier")),
-)
+EARLIER = Path(__file__).with_name("earlier.sql").read_text()
 UPGRADES = 3
 MIGRATE = ("migrate", "--no-roles")
+
+
+async def go_back(connection: asyncpg.Connection) -> None:
+    """Verbs of an earlier release, which answered with other columns."""
+    async with connection.transaction():
+        await migrate(connection, read_release(roles=False), recreate=True)
+        await connection.execute(EARLIER)
+        await connection.execute("update pgjobs.installed_objects set checksum = 'earlier'")
 
 
 class Feeder:
@@ -54,7 +57,7 @@ async def ended(connection: asyncpg.Connection, count: int) -> None:
 
 async def test_workers_go_on_through_upgrades(empty_database_url: str, tmp_path: Path):
     connection = await asyncpg.connect(empty_database_url)
-    await migrate(connection, EARLIER)
+    await go_back(connection)
     await connection.execute("create table ledger (number int, attempt int, pid int)")
     async with await Queue.connect(empty_database_url) as queue:
         await record.register(queue)
@@ -69,7 +72,7 @@ async def test_workers_go_on_through_upgrades(empty_database_url: str, tmp_path:
                     assert upgraded.returncode == 0, upgraded.stderr
                     await ended(connection, feeder.submitted + 20)
                     if turn + 1 < UPGRADES:
-                        await migrate(connection, EARLIER)
+                        await go_back(connection)
                 feeder.stop()
             await ended(connection, feeder.submitted)
             assert all(process.poll() is None for process in crew.processes), crew.log[-3000:]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.scripts import sql_directory
 from pgjobs.drivers.sqlite_scripts import parse_verb, read_verb
 from pgjobs.errors import InvalidArgument
+from pgjobs.schema.release import sql_directory
 
 SCRIPTS = sorted((sql_directory("sqlite") / "functions").glob("*.sql"))
 SCRIPT = """-- greet(

@@ -16,8 +16,8 @@ from examples.filesystem_provider import Files, FilesystemRead
 from pgjobs.client import Api as SdkApi
 from pgjobs.client import JobManager
 from pgjobs.drivers.embedded import EmbeddedPostgres
-from pgjobs.drivers.migrations import migrate, read_release
 from pgjobs.queue import Queue
+from pgjobs.schema.migrate import migrate, read_release
 from tests.server import new_home, stop_server
 from tests.surfaces.ears import eventually, listening
 from tests.surfaces.processes import Server, program, wait_until

@@ -38,11 +38,11 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   execute format(
-    'create trigger only_verbs_change_rows before insert or update or delete on pgjobs.%I for each statement '
+    'create or replace trigger only_verbs_change_rows before insert or update or delete on pgjobs.%I for each statement '
     'execute function pgjobs.refuse_strangers()', guard_table.relation
   );
   execute format(
-    'create trigger nothing_is_truncated before truncate on pgjobs.%I for each statement '
+    'create or replace trigger nothing_is_truncated before truncate on pgjobs.%I for each statement '
     'execute function pgjobs.refuse_direct_change()', guard_table.relation
   );
 end

@@ -97,8 +97,9 @@ async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
     """Whether what is installed is what this version installs."""
     import asyncpg
 
-    from pgjobs.drivers import drift, migrations
     from pgjobs.errors import SchemaAhead
+    from pgjobs.schema import drift
+    from pgjobs.schema import migrate as migrations
 
     schema = settings.database_schema
     async with connected(settings) as connection:
@@ -116,6 +117,8 @@ async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
             message = f"Not installed: {todo.steps[0]} and {len(todo.steps) - 1} more"
             yield Trouble("error", "schema", message, "-- run: pgjobs migrate")
             return
+        for loss in await drift.lost_grants(connection, schema):
+            yield Trouble("error", f"role {loss.role}", loss.message, loss.repair)
         if not await drift.may_compare(connection):
             advice = "grant create on database … to …"
             yield Trouble(

@@ -11,20 +11,25 @@ from pgjobs.cli.database import Url, connected, drive, settings_of
 from pgjobs.cli.output import progress, say
 
 if TYPE_CHECKING:
-    from pgjobs.drivers.migrations import Plan
-    from pgjobs.drivers.scripts import Release
+    from pgjobs.schema.migrate import Plan
+    from pgjobs.schema.release import Release
     from pgjobs.settings import Settings
 
 
-def migrate(
+def migrate(  # noqa: PLR0917
     url: Url = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only list what would be done, and whom it stops.")
+    ] = False,
     dump: Annotated[bool, typer.Option("--dump", help="Print the SQL instead; needs no database.")] = False,
     after: Annotated[int, typer.Option(help="With --dump: leave out migrations up to this number.")] = 0,
+    recreate: Annotated[
+        bool, typer.Option("--recreate", help="Drop and make all code anew; stops the queue for a moment.")
+    ] = False,
     roles: Annotated[bool, typer.Option("--roles/--no-roles", help="Create roles and grant to them.")] = True,
 ) -> None:
     """Install the schema or bring it up to date."""
-    from pgjobs.drivers import migrations
+    from pgjobs.schema import migrate as migrations
 
     settings = settings_of(url)
     if not dump and settings.url().startswith("sqlite"):
@@ -36,18 +41,18 @@ def migrate(
     if dump:
         typer.echo(migrations.dump(release, after=after), nl=False)
         return
-    plan = drive(_run(settings, release, dry_run))
+    plan = drive(_run(settings, release, dry_run, recreate))
     _tell(plan.steps, f"Schema {release.schema}", dry_run)
 
 
-async def _run(settings: Settings, release: Release, dry_run: bool) -> Plan:
-    from pgjobs.drivers import migrations
+async def _run(settings: Settings, release: Release, dry_run: bool, recreate: bool) -> Plan:
+    from pgjobs.schema import migrate as migrations
 
     async with connected(settings) as connection:
         if dry_run:
             return await migrations.plan(connection, release)
         with progress("Migrate", None) as bar:
-            return await migrations.migrate(connection, release, watch=bar.reach)
+            return await migrations.migrate(connection, release, recreate=recreate, watch=bar.reach)
 
 
 def _migrate_file(url: str, dry_run: bool) -> list[str]:

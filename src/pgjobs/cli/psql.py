@@ -89,7 +89,7 @@ def _places(places: str) -> tuple[str, str]:
 
 def _shortcuts(settings: Settings) -> str | None:
     """Where psql finds the shortcuts; for another schema, a pipe with them rewritten."""
-    from pgjobs.drivers.scripts import render, sql_directory
+    from pgjobs.schema.release import render, sql_directory
 
     file: Path = sql_directory("postgres") / "psqlrc"
     if not file.exists():

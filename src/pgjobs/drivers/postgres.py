@@ -15,9 +15,9 @@ from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
 from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
-from pgjobs.drivers.migrations import migrate, read_release, require_current
 from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument, SchemaChanged
+from pgjobs.schema.migrate import migrate, read_release, require_current
 from pgjobs.settings import Settings
 
 

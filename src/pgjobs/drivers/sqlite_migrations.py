@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from pgjobs.drivers.scripts import Script, numbered_files, pending_scripts, read_plain, sql_directory
 from pgjobs.errors import MigrationFailed
+from pgjobs.schema.release import numbered_files, pending_scripts, read_plain, sql_directory
+from pgjobs.schema.script import Script
 
 _BOOKKEEPING = """
 create table if not exists migrations (

@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pgjobs.drivers.scripts import sql_directory
 from pgjobs.drivers.sqlite_migrations import statements
 from pgjobs.drivers.sqlite_values import to_argument
 from pgjobs.errors import InvalidArgument
+from pgjobs.schema.release import sql_directory
 
 _HEADER = re.compile(r"((?:--.*\n)+)")
 _SIGNATURE = re.compile(r"(\w+)\s*\((.*?)\)\s*(?:\n|$)", re.DOTALL)

@@ -11,11 +11,11 @@ from typing import Any
 
 from pgjobs.drivers import Row
 from pgjobs.drivers.documents import encode
-from pgjobs.drivers.scripts import numbered_files, pending_scripts, read_plain, sql_directory
 from pgjobs.drivers.sqlite_functions import Context
 from pgjobs.drivers.sqlite_scripts import Verb, read_verb
 from pgjobs.drivers.sqlite_values import to_microseconds, to_rows
 from pgjobs.errors import DirectChange, InvalidArgument, SchemaBehind
+from pgjobs.schema.release import numbered_files, pending_scripts, read_plain, sql_directory
 
 Clock = Callable[[], datetime]
 

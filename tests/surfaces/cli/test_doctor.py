@@ -149,6 +149,28 @@ async def test_doctor_says_when_the_schema_is_ahead(database_url: str):
     assert "fsync is off" in done.stdout, "the rest is looked at too"
 
 
+async def test_doctor_names_a_role_that_lost_its_rights_and_its_sql_mends_it(patient: str):
+    connection = await asyncpg.connect(patient)
+    role = f"app_{patient.rpartition('/')[2]}"
+    await connection.execute(f"create role {role}; grant execute on function pgjobs.submit_task to {role}")
+    await connection.execute(f"grant select on pgjobs.failed to {role}")
+    try:
+        assert run("migrate", "--no-roles", "--recreate", "--url", patient).returncode == 0
+        findings(patient, 0)
+        await connection.execute(f"revoke all on all functions in schema pgjobs from {role}")
+        await connection.execute(f"revoke all on all tables in schema pgjobs from {role}")
+        severity, message, sql = findings(patient)[f"role {role}"]
+        assert (severity, message) == (
+            "error",
+            "It may no longer use pgjobs.failed and 1 more, which it could when pgjobs migrate last ran",
+        )
+        await connection.execute(sql)
+        findings(patient, 0)
+    finally:
+        await connection.execute(f"drop owned by {role}; drop role {role}")
+        await connection.close()
+
+
 async def test_doctor_does_what_a_login_allows(database_url: str, postgres_server: PostgresServer):
     connection = await asyncpg.connect(database_url)
     login = f"reader_{database_url.rpartition('/')[2]}"

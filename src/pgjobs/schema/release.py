@@ -11,6 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pgjobs.errors import MigrationFailed, SchemaAhead
+from pgjobs.schema.objects import Object, read_objects
+from pgjobs.schema.script import Script
 from pgjobs.version import VERSION
 
 _NUMBERED = re.compile(r"(\d{4})_\w+\.sql")
@@ -27,19 +29,6 @@ _ROLE = re.compile(r"\bpgjobs(?=_(?:readonly|producer|worker|operator|api)\b)")
 
 
 @dataclass(frozen=True)
-class Script:
-    """One file, rendered; the checksum is that of the file as shipped."""
-
-    name: str
-    sql: str
-    checksum: str
-
-    @property
-    def number(self) -> int:
-        return int(self.name[:4])
-
-
-@dataclass(frozen=True)
 class Release:
     """Everything this version installs into one schema."""
 
@@ -53,8 +42,13 @@ class Release:
         return version is not None and _numbers(self.version) < _numbers(version)
 
     @cached_property
+    def objects(self) -> tuple[Object, ...]:
+        """The code, object by object, in the order in which a fresh schema is made."""
+        return read_objects(self.schema, ((script.name, script.sql) for script in self.code))
+
+    @cached_property
     def code_checksum(self) -> str:
-        return _combined(self.code)
+        return _sha256("\0".join(f"{item.kind} {item.name} {item.checksum}" for item in self.objects))
 
     @cached_property
     def grants_checksum(self) -> str | None:

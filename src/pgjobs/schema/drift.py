@@ -10,8 +10,9 @@ from typing import Any
 
 import asyncpg
 
-from pgjobs.drivers.migrations import Connection, migrate
-from pgjobs.drivers.scripts import read_plain, read_release, render, sql_directory
+from pgjobs.schema.migrate import migrate
+from pgjobs.schema.release import read_plain, read_release, render, sql_directory
+from pgjobs.schema.runner import Connection, runner
 
 Inventory = Mapping[tuple[str, str], Any]
 
@@ -28,6 +29,33 @@ class Difference:
     @property
     def is_foreign(self) -> bool:
         return self.change == "foreign"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a role was allowed when the schema was last installed, and is no more."""
+
+    role: str
+    count: int
+    example: str
+    repair: str
+
+    @property
+    def message(self) -> str:
+        others = f" and {self.count - 1} more" if self.count > 1 else ""
+        return f"It may no longer use {self.example}{others}, which it could when pgjobs migrate last ran"
+
+
+async def lost_grants(connection: Connection, schema: str) -> list[Loss]:
+    """Roles that can no longer do what they could; nobody, for a login that may not look."""
+    table = f"{schema}.installed_grants"
+    if not await connection.fetchval("select has_table_privilege($1::regclass, 'select')", table):
+        return []
+    rows = await connection.fetch(runner("lost_grants", schema).sql)
+    return [
+        Loss(row["grantee"] or "public", row["lost"], f"{schema}.{row['example']}", row["repair"])
+        for row in rows
+    ]
 
 
 async def may_compare(connection: Connection) -> bool:
@@ -58,14 +86,21 @@ async def _inventory(connection: Connection, schema: str, called: str) -> Invent
 
 
 def _missing(fresh: Inventory, found: Inventory, schema: str) -> Iterator[Difference]:
-    again = f"delete from {schema}.installed_code; -- then run: pgjobs migrate"  # noqa: S608
     for (kind, name), wanted in fresh.items():
         there = found.get((kind, name))
         if there is None:
-            yield Difference(kind, name, "missing", wanted["making"] or again)
+            yield Difference(kind, name, "missing", wanted["making"] or "-- run: pgjobs migrate")
         elif _compared(kind, there["definition"]) != _compared(kind, wanted["definition"]):
+            again = f"{_forgetting(kind, name, schema)}; -- then run: pgjobs migrate"
             mending = f"{there['removing']}; {wanted['making']}" if wanted["making"] else again
             yield Difference(kind, name, "changed", mending)
+
+
+def _forgetting(kind: str, name: str, schema: str) -> str:
+    """Makes the next run replace an object."""
+    known = name.partition("(")[0].replace(f"{schema}.", "")
+    where = f"kind = '{kind}' and name = '{known}'"
+    return f"update {schema}.installed_objects set checksum = 'changed by hand' where {where}"  # noqa: S608
 
 
 def _compared(kind: str, definition: str) -> str:
