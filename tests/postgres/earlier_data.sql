@@ -1,4 +1,4 @@
--- A task in every place it can be, as rows of the tables that the first migration made.
+-- A task in every place it can be, and something in every table, as rows of the baseline.
 insert into pgjobs.jobs (room, category, name, max_attempts, created_at)
 values ('@global', 'tests', 'Work', 3, now() - interval '1 day');
 insert into pgjobs.lanes (job_id, priority) values (1, 5), (1, 3);
@@ -32,37 +32,24 @@ values (9, 1, 'cancelled', 0, now(), 'not needed', 'ada');
 insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, actor) values (10, 1, 0, now(), 'ada');
 insert into pgjobs.events (at, kind, task_id, job_id, room, status, message)
 values (now(), 'retrying', 4, 1, 'lab', 'pending', 'no answer'), (now(), 'failed', 8, 1, 'lab', 'failed', 'broken');
--- since 0002
 insert into pgjobs.providers (room, category, name, worker_id, created_at)
 values ('lab', 'files', 'Disk', '00000000-0000-4000-8000-000000000001', now());
 insert into pgjobs.api_tokens (token_hash, user_id, created_at) values (sha256('secret'), 'ada', now());
--- since 0003
 insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at) values (1, 'completed', now(), '{7}', array[now()]);
-insert into pgjobs.rollups (minute, job_id, measure, bucket, quantity, seconds)
+insert into pgjobs.rollups (
+  job_id, minute, completed, failed, cancelled, retried, waits, wait_seconds, runs, run_seconds
+)
 values
-  ('-infinity', 1, 'completed', 0, 41, 0),
-  ('-infinity', 1, 'duration', 2, 41, 3.5),
-  ('-infinity', 1, 'latency', 0, 40, 0.2),
-  ('-infinity', 1, 'latency', 13, 1, 7200),
-  (date_trunc('minute', now()), 1, 'failed', 0, 1, 0),
-  (date_trunc('minute', now()), 1, 'latency', 3, 1, 0.3),
-  (date_trunc('minute', now()), 2, 'failed', 0, 2, 0);
--- since 0005
+  (1, '-infinity', 41, 0, 0, 0, array[40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 7200.2, array[0, 0, 41, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 3.5),
+  (0, date_trunc('minute', now()), 0, 3, 0, 0, array[0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0.3, array_fill(0, array[14]), 0);
 insert into pgjobs.error_counts (since, job_id, fingerprint, quantity, message, last_at, last_task_id)
 values (date_trunc('hour', now()), 1, 'broken', 1, 'broken', now(), 8);
--- since 0006
 insert into pgjobs.sessions (session_hash, user_id, token_id, created_at, expires_at)
 select sha256('cookie'), 'ada', a.id, now(), now() + interval '1 day' from pgjobs.api_tokens as a;
--- since 0007
 insert into pgjobs.targets (job_id, node_id, target) values (1, 'node-1', '{"type": "local_dir", "path": "/tmp"}');
 insert into pgjobs.run_targets (task_id, job_id, node_id, target, taken_at)
 values (8, 1, 'node-1', '{"type": "local_dir", "path": "/tmp"}', now());
--- since 0008
 update pgjobs.jobs set keep = true;
--- since 0011
-insert into pgjobs.events (at, kind, task_id, job_id, room, status, message)
-select now(), 'failed', 8, 1, 'lab', 'failed', 'broken' from pgjobs.tasks as t where t.id = 8 and t.trace_context is null;
--- since 0012
 insert into pgjobs.schedules (
   room, name, job_id, every, timezone, payload, priority, missed, overlap, created_at, next_run_at
 )

@@ -12,7 +12,6 @@ import pytest
 from pgjobs.drivers.postgres import BoundDriver
 from pgjobs.queue import Queue
 from pgjobs.schema.migrate import migrate, read_release
-from pgjobs.schema.release import Release
 
 JOB = "@global:tests:Parted"
 HOUR = timedelta(hours=1)
@@ -233,8 +232,7 @@ async def test_a_partition_made_by_a_sweep_is_guarded_and_explained(queue, psql)
 async def test_code_is_installed_again_with_partitions_that_sweeps_have_made(queue, psql):
     await jump_to(psql, ROOMY + 1)
     await sweep_storage(queue)
-    await psql.execute("delete from pgjobs.installed_code")
-    await migrate(psql, read_release())
+    await migrate(psql, read_release(), recreate=True)
     with pytest.raises(asyncpg.PostgresError) as refusal:
         await psql.execute(f"delete from pgjobs.outcomes_from_{2 * ROOMY}")
     assert refusal.value.sqlstate == "PJ020"
@@ -273,38 +271,3 @@ async def test_a_look_at_one_task_opens_its_partition_only(queue, psql):
     assert f"outcomes_from_{ROOMY}" in plan
     assert "outcomes_from_0" not in plan
     assert "outcomes_default" not in plan
-
-
-BEFORE_PARTITIONS = """
-insert into pgjobs.jobs (room, category, name, events, created_at) values ('@global', 'tests', 'Work', 'full', now());
-insert into pgjobs.lanes (job_id, priority) values (1, 5);
-insert into pgjobs.tasks (job_id, room, payload, priority, max_attempts, created_at)
-select 1, '@global', '{}', 5, 1, now() from generate_series(1, 2);
-insert into pgjobs.outcomes (task_id, job_id, status, attempt, token, holder, claimed_at, started_at, ended_at, result)
-values (1, 1, 'completed', 1, gen_random_uuid(), 'me', now(), now(), now(), '{"ok": true}');
-insert into pgjobs.leases (task_id, job_id, token, holder, attempt, claimed_at, until)
-values (2, 1, gen_random_uuid(), 'me', 1, now(), now() + interval '1 hour');
-insert into pgjobs.events (at, kind, task_id, job_id, room, status)
-select now(), e.kind, e.task_id, 1, '@global', e.status
-from (values ('submitted', 1, 'pending'), ('submitted', 2, 'pending'), ('completed', 1, 'completed')) as e (kind, task_id, status);
-"""
-
-
-async def test_what_was_there_before_partitions_is_kept(empty_database_url):
-    release = read_release(roles=False)
-    # Today's functions would not fit yesterday's tables.
-    older = Release(release.schema, tuple(s for s in release.migrations if s.number < 10), (), release.grants)
-    psql = await asyncpg.connect(empty_database_url)
-    await migrate(psql, older)
-    await psql.execute(BEFORE_PARTITIONS)
-    await migrate(psql, release)
-    queue = Queue(BoundDriver(psql))
-    assert (await queue.get_task(1)).result == {"ok": True}
-    await queue.complete_task((2, await psql.fetchval("select token from pgjobs.leases")))
-    events = await queue.list_events()
-    assert [event.kind for event in events] == ["submitted", "submitted", "completed", "completed"]
-    ids = await psql.fetch("select id from pgjobs.events order by xid, id")
-    assert [row["id"] for row in ids] == list(range(1, len(ids) + 1))
-    assert {rule.violations for rule in await queue.check()} == {0}
-    assert await bounds(psql) == [(0, ROOMY), (ROOMY, 2 * ROOMY)]
-    await psql.close()

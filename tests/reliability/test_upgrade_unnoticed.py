@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,8 +18,9 @@ import asyncpg
 
 from pgjobs import Queue
 from pgjobs.schema.migrate import migrate
-from pgjobs.schema.release import Release, read_release
+from pgjobs.schema.release import read_release
 from pgjobs.schema.script import Script
+from tests.releases import changed
 from tests.reliability.crew import Crew
 from tests.reliability.ledger_worker import record
 
@@ -46,18 +46,6 @@ create index concurrently if not exists tasks_by_job_of_tests on pgjobs.tasks (j
 VALIDATE = """-- runs: outside a transaction
 alter table pgjobs.copies validate constraint jobs_are_positive;
 """
-
-
-def changed(release: Release, word: str) -> Release:
-    """The same release, with another body for every function, view and trigger."""
-
-    def remark(script: Script) -> Script:
-        sql = re.sub(r"^as \$\$\n", f"as $$\n-- {word}\n", script.sql, flags=re.MULTILINE)
-        sql = re.sub(r"^(create view \S+ as\n)", rf"\g<1>-- {word}\n", sql, flags=re.MULTILINE)
-        sql = re.sub(r"^(create trigger \S+)", rf"\g<1> /* {word} */", sql, flags=re.MULTILINE)
-        return replace(script, sql=sql)
-
-    return replace(release, code=tuple(map(remark, release.code)))
 
 
 @dataclass

@@ -15,7 +15,7 @@ declare
 begin
   select w.id into v_head from pgjobs.waiting_marks as w where w.id >= coalesce(v_floor, 0) order by w.id limit 1;
   if v_floor is null then
-    perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_id_seq as s)), v_clock + 1000);
+    perform pgjobs.floor_set('waiting', coalesce(v_head, (select s.last_value from pgjobs.waiting_marks_id_seq as s)), v_clock + 1000);
   end if;
   if v_head is null then
     return;

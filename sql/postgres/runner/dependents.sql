@@ -21,6 +21,7 @@ with dependents as (
       )
     )
 )
+
 select
   d.class::text as class, d.oid, pg_describe_object(d.class, d.oid, 0) as description,
   o.kind, o.name

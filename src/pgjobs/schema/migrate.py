@@ -7,6 +7,7 @@ by difference.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -322,17 +323,15 @@ def _record_of_migration(script: Script, schema: str) -> Script:
 
 
 def _record_of_code(release: Release) -> Script:
-    grants = f"'{release.grants_checksum}'" if release.grants else "null"
-    rows = ",\n".join(f"  ('{item.kind}', '{item.name}', '{item.checksum}')" for item in release.objects)
-    objects = f"values\n{rows}" if rows else "select null::text, null::text, null::text where false"
-    sql = runner("record_code", release.schema).sql
+    objects = [{"kind": o.kind, "name": o.name, "checksum": o.checksum} for o in release.objects]
     values = {
-        "checksum": f"'{release.code_checksum}'",
-        "grants": grants,
-        "version": f"'{release.version}'",
-        "objects": objects,
+        "checksum": release.code_checksum,
+        "grants": release.grants_checksum or "",
+        "version": release.version,
+        "objects": json.dumps(objects),
     }
-    return Script("record of code", re.sub(r"/\* (\w+) \*/", lambda place: values[place[1]], sql), "")
+    sql = runner("record_code", release.schema).sql
+    return Script("record of code", re.sub(r"(?<='):(\w+)(?=')", lambda place: values[place[1]], sql), "")
 
 
 async def _installed(connection: Connection, schema: str) -> _Installed:
