@@ -1,12 +1,20 @@
-"""Releases that are not there yet."""
+"""What the newest release holds, and releases that are not there yet."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from pgjobs.schema.release import Release
 from pgjobs.schema.script import Script
+
+_SQL = Path(__file__).parents[1] / "sql"
+
+
+def newest_migration(dialect: str) -> int:
+    """The number of the last migration of `postgres` or `sqlite`."""
+    return max(int(path.name.split("_")[0]) for path in (_SQL / dialect / "migrations").glob("*.sql"))
 
 
 def changed(release: Release, word: str) -> Release:

@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).parents[2]
+FOR_DEVELOPERS = {".sqlfluff", "schema.txt"}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def files_of(*places: str) -> dict[str, Path]:
     found = {}
     for place in places:
         for path in (ROOT / place).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts and path.name != ".sqlfluff":
+            if path.is_file() and "__pycache__" not in path.parts and path.name not in FOR_DEVELOPERS:
                 name = path.relative_to(ROOT).as_posix()
                 found[name.removeprefix("src/") if name.startswith("src/") else f"pgjobs/{name}"] = path
     return found
