@@ -157,6 +157,21 @@ class ScheduleNotFound(NotFound):
     sqlstate, problem = "PJ021", "schedule-not-found"
 
 
+class NotOnSqlite(PgJobsError):
+    """SQLite, which is for tests, does not have this: it needs Postgres."""
+
+    sqlstate, problem, status = "PJ022", "not-on-sqlite", 501
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = "Use Postgres: pip install 'pgjobs-server[embedded]', then pgjobs dev starts one.",
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+
+
 class SchemaBehind(PgJobsError):
     """The database was not migrated to the version this program needs."""
 

@@ -1,8 +1,7 @@
 -- delete_job(job text, actor text = null, reason text = null, batch integer = 10000)
 --
--- Removes a job for good, with its tasks, their history and their clean-up tasks,
--- a bounded batch at a time: call it until it says is_done. The first call puts
--- the job away, so that nothing new comes meanwhile.
+-- Removes a job for good, with its tasks and their history, a bounded batch at a time: call
+-- it until it says is_done. The first call puts the job away, so that nothing new comes meanwhile.
 select refuse('validation-error', 'batch must be between 1 and 100000')
 where :batch not between 1 and 100000;
 select :job as v_address;
@@ -13,16 +12,8 @@ where j.id = :v_job and j.room = '@internal';
 update jobs
 set archived_at = coalesce(archived_at, now()), deleted_at = coalesce(deleted_at, now())
 where id = :v_job;
-delete from schedules where job_id = :v_job;
-select json_group_array(t.id) as v_tasks, count(*) as v_removed, count(*) < :batch as v_is_done
+select json_group_array(json_array(t.id)) as v_pruned, count(*) as v_removed, count(*) < :batch as v_is_done
 from (select o.id from tasks as o where o.job_id = :v_job order by o.id limit :batch) as t;
-select json_group_array(json_array(o.id)) as v_pruned
-from (
-  select t.value as id from json_each(:v_tasks) as t
-  union
-  select s.cleanup_id from run_targets as s
-  where s.task_id in (select t.value from json_each(:v_tasks) as t) and s.cleanup_id is not null
-) as o;
 delete from events where task_id in (select json_extract(p.value, '$[0]') from json_each(:v_pruned) as p);
 -- include remove_tasks
 delete from worker_jobs where job_id = :v_job and :v_is_done;

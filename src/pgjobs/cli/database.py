@@ -52,10 +52,8 @@ def development_url(directory: Path = DEVELOPMENT) -> str | None:
         return None
     from pgjobs.drivers.embedded import EmbeddedPostgres
 
-    if (server := EmbeddedPostgres.running_in(directory)) is not None:
-        return server.url
-    file = directory / "jobs.db"
-    return f"sqlite:///{file}" if file.exists() else None
+    server = EmbeddedPostgres.running_in(directory)
+    return server.url if server is not None else None
 
 
 def with_queue(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> Result:

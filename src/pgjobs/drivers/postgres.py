@@ -30,6 +30,8 @@ class PostgresDriver:
     nobody is woken, and whoever waits looks again from time to time.
     """
 
+    dialect = "postgres"
+
     def __init__(
         self, pool: Any, *, schema: str = "pgjobs", is_pooled: bool = False, listener: Listener | None = None
     ) -> None:
@@ -153,6 +155,8 @@ class PostgresDriver:
 
 class BoundDriver:
     """Calls verbs on the caller's own connection, so in the caller's transaction."""
+
+    dialect = "postgres"
 
     def __init__(self, connection: Any, *, schema: str = "pgjobs") -> None:
         self.connection = connection

@@ -111,15 +111,8 @@ def _to_token(value: str) -> UUID | str:
     return value if value.startswith("pgj_") else UUID(value)
 
 
-def _to_uuids(value: str | int) -> list[UUID] | int:
-    # A job names its workers, a summary counts them.
-    if isinstance(value, int):
-        return value
+def _to_uuids(value: str) -> list[UUID]:
     return [UUID(item) for item in decode(value)]
-
-
-def _to_times(value: str) -> list[datetime]:
-    return [to_time(microseconds) for microseconds in decode(value)]
 
 
 _ARGUMENTS: Mapping[str, Convert] = {
@@ -138,12 +131,11 @@ _ARGUMENTS: Mapping[str, Convert] = {
 _COLUMNS: Mapping[str, Convert] = {
     "id": _to_id,
     "job_id": _to_id,
-    "run_id": UUID,
     "is_done": bool,
     "token": _to_token,
-    **dict.fromkeys(("uuid", "task_uuid", "job_uuid", "linked_worker_id", "provider_id", "next"), UUID),
+    **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id"), UUID),
     "worker_id": _to_holder,
-    **dict.fromkeys(("workers",), _to_uuids),
+    "workers": _to_uuids,
     **dict.fromkeys(
         (
             "payload",
@@ -152,26 +144,16 @@ _COLUMNS: Mapping[str, Convert] = {
             "schema",
             "fields",
             "tags",
-            "found",
-            "document",
-            "serves",
-            "holds",
-            "recent",
         ),
         decode,
     ),
-    "upcoming": _to_times,
-    **dict.fromkeys(("target", "job_target", "target_snapshot_json", "fields_json"), decode),
     **dict.fromkeys(
         (
             "keep",
-            "overlap",
             "is_new",
-            "is_ok",
             "is_alive",
             "is_first",
             "is_superuser",
-            "is_closed",
             "cancel_requested",
         ),
         bool,
@@ -184,25 +166,17 @@ _COLUMNS: Mapping[str, Convert] = {
             "max_age",
             "retain_completed",
             "retain_failed",
-            "every",
         ),
         _to_interval,
     ),
     **dict.fromkeys(
-        ("oldest_wait", "held_for", "waited", "due_in", "heartbeat_age", "oldest_claim"), _to_interval
-    ),
-    **dict.fromkeys(
         (
             "at",
-            "since",
-            "last_at",
             "until",
             "created_at",
             "due_at",
             "run_at",
             "next_due_at",
-            "next_run_at",
-            "last_run_at",
             "claimed_at",
             "started_at",
             "ended_at",
@@ -220,10 +194,6 @@ _COLUMNS: Mapping[str, Convert] = {
             "completed_at",
             "expires_at",
             "revoked_at",
-            "last_attempt_at",
-            "next_attempt_at",
-            "ignored_at",
-            "ts",
         ),
         to_time,
     ),

@@ -22,6 +22,8 @@ from pgjobs.settings import Settings
 class SyncDriver:
     """Calls verbs over a psycopg pool. `call` blocks and never awaits, so it needs no event loop."""
 
+    dialect = "postgres"
+
     def __init__(self, pool: Any, *, schema: str = "pgjobs") -> None:
         self.pool = pool
         self.schema = schema

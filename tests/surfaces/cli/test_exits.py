@@ -58,6 +58,7 @@ def test_5_when_the_schema_is_behind(empty_database_url: str, tmp_path: Path):
         assert "migrate" in done.stderr
 
 
+@pytest.mark.postgres_only
 async def test_6_when_something_is_wrong(pgjobs: Pgjobs, queue: Queue, job: str):
     await failed_tasks(queue, job, 12)
     await queue.sweep()
