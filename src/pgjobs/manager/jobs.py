@@ -10,7 +10,7 @@ from uuid import UUID
 from pgjobs.errors import InvalidArgument, TaskNotFound
 from pgjobs.generic import GenericJob
 from pgjobs.manager.leases import LeaseCalls
-from pgjobs.manager.settings import ManagerSettings
+from pgjobs.manager.settings import ManagerSettings, OnLostLease
 from pgjobs.models import Json, Pruned
 from pgjobs.queue import Queue
 
@@ -25,10 +25,19 @@ class JobManager(LeaseCalls):
 
     @classmethod
     async def connect(
-        cls, url: str | None = None, *, settings: ManagerSettings | None = None, **options: Any
+        cls,
+        url: str | None = None,
+        *,
+        settings: ManagerSettings | None = None,
+        on_lost_lease: OnLostLease | None = None,
+        **options: Any,
     ) -> Self:
         """Opens a manager by URL: postgresql://… or sqlite:///file."""
-        return cls(await Queue.connect(url, **options), settings)
+        return cls(await Queue.connect(url, **options), settings, on_lost_lease=on_lost_lease)
+
+    async def migrate(self) -> None:
+        """Installs the schema or brings it up to date, as `pgjobs migrate` does."""
+        await self.queue.migrate()
 
     def bound_to(self, connection: Any) -> JobManager:
         """The same manager, its calls running in the transaction of the caller's connection or session."""
