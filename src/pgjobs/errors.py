@@ -18,6 +18,11 @@ class PgJobsError(Exception):
         self.detail = detail
         self.hint = hint
 
+    def __str__(self) -> str:
+        """Message, detail and hint, which is what a traceback and a log show."""
+        parts = [part for part in (self.message, self.detail, self.hint) if part]
+        return ". ".join([*(part.rstrip(".") for part in parts[:-1]), *parts[-1:]])
+
 
 class NotFound(PgJobsError):
     """Something was named that does not exist."""
@@ -155,6 +160,12 @@ class ScheduleNotFound(NotFound):
     """No such schedule."""
 
     sqlstate, problem = "PJ021", "schedule-not-found"
+
+
+class TokenNotFound(NotFound):
+    """No such API token."""
+
+    sqlstate, problem = "PJ060", "token-not-found"
 
 
 class SchemaBehind(PgJobsError):
