@@ -174,7 +174,7 @@ def find_binaries_of(monkeypatch: pytest.MonkeyPatch, directory: Path) -> Path:
 def test_binaries_that_were_named_are_refused_when_they_are_too_old(
     monkeypatch: pytest.MonkeyPatch, home: Path
 ):
-    with pytest.raises(EmbeddedPostgresError, match="Postgres 13 in .* is too old"):
+    with pytest.raises(EmbeddedPostgresError, match=r"Postgres 13 in .* is too old"):
         find_binaries_of(monkeypatch, postgres_in(home / "somewhere" / "bin", "13.4 (Debian 13.4-1)"))
 
 

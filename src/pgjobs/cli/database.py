@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 DEVELOPMENT = Path(".pgjobs")
 _PASSWORD = re.compile(r"://[^:/?#@]*:[^@]+@|[?&]password=.")
-PASSWORD_SHOWN = (
+URL_IS_PUBLIC = (
     "pgjobs: warning: other users of this machine can read the password in --url; "
     "set PGJOBS_DATABASE_URL instead"
 )
@@ -31,7 +31,7 @@ PASSWORD_SHOWN = (
 
 def _warned(url: str | None) -> str | None:
     if url and _PASSWORD.search(url):
-        typer.echo(PASSWORD_SHOWN, err=True)
+        typer.echo(URL_IS_PUBLIC, err=True)
     return url
 
 

@@ -100,7 +100,7 @@ def copy_install(binaries: Path, target: Path) -> Path:
 def _version(binaries: Path) -> int:
     """The major version, as the program tells it; where it cannot, as its directory is called."""
     try:
-        told = subprocess.run(
+        told = subprocess.run(  # noqa: S603
             [binaries / "postgres", "--version"], capture_output=True, text=True, check=False, timeout=10
         ).stdout
     except (OSError, subprocess.TimeoutExpired):

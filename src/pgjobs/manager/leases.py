@@ -13,7 +13,6 @@ from pgjobs.manager.settings import ManagerSettings, OnLostLease
 from pgjobs.models import Acknowledged, Failed, Json
 from pgjobs.queue import Queue
 
-
 Answer: TypeAlias = Outcome | Any
 """An `Outcome`; `False` for a lost lease where the manager was told to answer so."""
 

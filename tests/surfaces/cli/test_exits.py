@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.cli.database import PASSWORD_SHOWN
+from pgjobs.cli.database import URL_IS_PUBLIC
 from pgjobs.queue import Queue
 from tests.surfaces.cli.commands import environment, run, start
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
@@ -153,8 +153,8 @@ def test_a_password_is_never_printed():
         check=False,
     )
     assert set(done.stdout.split()) == {"1", "2"}
-    warnings = [line for line in done.stderr.splitlines() if line == PASSWORD_SHOWN]
-    errors = [line for line in done.stderr.splitlines() if line != PASSWORD_SHOWN]
+    warnings = [line for line in done.stderr.splitlines() if line == URL_IS_PUBLIC]
+    errors = [line for line in done.stderr.splitlines() if line != URL_IS_PUBLIC]
     assert len(done.stdout.split()) == len(errors) == 3 * len(URLS), done.stderr
     assert len(warnings) == 3 * (len(URLS) - 1)
     assert "hu" not in done.stdout + done.stderr
