@@ -35,8 +35,8 @@ from jobs as j
 where j.id = :v_job;
 -- include check_submission
 -- include check_labels
-select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
-where :delay < 0;
+select refuse('validation-error', 'delay must be between zero and 1000 years', 'Got ' || :delay / 1e6 || ' s.')
+where :delay not between 0 and 31557600000000000;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);

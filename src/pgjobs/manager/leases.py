@@ -10,6 +10,7 @@ from pgjobs.generic import GenericJob
 from pgjobs.manager.opening import OpenedLater
 from pgjobs.manager.outcomes import Completed, Failure, Outcome, RememberedLeases, held, outcome_of
 from pgjobs.manager.settings import ManagerSettings, OnLostLease
+from pgjobs.manager.words import own_words, required
 from pgjobs.models import Acknowledged, Failed, Json
 from pgjobs.queue import Queue
 
@@ -63,15 +64,17 @@ class LeaseCalls:
         project_id: int | None = None,
     ) -> list[GenericJob]:
         """Up to `quantity` due jobs, at most 500, each under a lease of its own."""
-        jobs = await self.queue.acquire_generic_jobs(
-            domain,
-            queue,
-            worker_id,
-            self.settings.lease(lease_seconds),
-            quantity=quantity,
-            owner_user_id=None if owner_user_id is None else str(owner_user_id),
-            project_id=project_id,
-        )
+        required(domain=domain, queue=queue, worker_id=worker_id, quantity=quantity)
+        with own_words():
+            jobs = await self.queue.acquire_generic_jobs(
+                domain,
+                queue,
+                worker_id,
+                self.settings.lease(lease_seconds),
+                quantity=quantity,
+                owner_user_id=None if owner_user_id is None else str(owner_user_id),
+                project_id=project_id,
+            )
         self._leases.remember(jobs)
         return jobs
 
@@ -94,7 +97,10 @@ class LeaseCalls:
         self, worker_id: str, leases: Sequence[tuple[int, str]], seconds: float
     ) -> list[Outcome]:
         """Extends leases, given as pairs of job id and lease id."""
-        items = await self.queue.renew_tasks(held(leases), self.settings.lease(seconds), holder=worker_id)
+        required(worker_id=worker_id)
+        lease = self.settings.lease(seconds, "seconds")
+        with own_words(lease="seconds"):
+            items = await self.queue.renew_tasks(held(leases), lease, holder=worker_id)
         return [outcome_of(item) for item in items]
 
     async def complete_job(
@@ -108,9 +114,11 @@ class LeaseCalls:
         return self._settled((await self.complete_jobs(worker_id, [Completed(id, lease_id, result)]))[0])
 
     async def complete_jobs(self, worker_id: str, completed: Sequence[Completed]) -> list[Outcome]:
+        required(worker_id=worker_id)
         leases = held([(item.id, item.lease_id) for item in completed])
         results = [item.result for item in completed]
-        return self._ended(await self.queue.complete_tasks(leases, results, holder=worker_id))
+        with own_words():
+            return self._ended(await self.queue.complete_tasks(leases, results, holder=worker_id))
 
     async def fail_job(
         self,
@@ -130,14 +138,16 @@ class LeaseCalls:
         return self._settled((await self.fail_jobs(worker_id, [failure]))[0])
 
     async def fail_jobs(self, worker_id: str, failures: Sequence[Failure]) -> list[Outcome]:
+        required(worker_id=worker_id)
         told = [item.told() for item in failures]
-        items = await self.queue.fail_tasks(
-            held([(item.id, item.lease_id) for item in failures]),
-            [error for error, _ in told],
-            kinds=[kind for _, kind in told],
-            retryable=[item.retryable for item in failures],
-            holder=worker_id,
-        )
+        with own_words():
+            items = await self.queue.fail_tasks(
+                held([(item.id, item.lease_id) for item in failures]),
+                [error for error, _ in told],
+                kinds=[kind for _, kind in told],
+                retryable=[item.retryable for item in failures],
+                holder=worker_id,
+            )
         return self._ended(items)
 
     async def release_job(self, id: int, worker_id: str, lease_id: str) -> Answer:  # noqa: A002
@@ -145,7 +155,9 @@ class LeaseCalls:
         return self._settled((await self.release_jobs(worker_id, [(id, lease_id)]))[0])
 
     async def release_jobs(self, worker_id: str, leases: Sequence[tuple[int, str]]) -> list[Outcome]:
-        return self._ended(await self.queue.release_tasks(held(leases), holder=worker_id))
+        required(worker_id=worker_id)
+        with own_words():
+            return self._ended(await self.queue.release_tasks(held(leases), holder=worker_id))
 
     def _settled(self, outcome: Outcome) -> Answer:
         if isinstance(outcome.problem, LeaseLost) and self.settings.on_lost_lease == "return":

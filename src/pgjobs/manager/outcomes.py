@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pgjobs.errors import BY_SQLSTATE, InvalidArgument, LeaseLost, PgJobsError, TaskNotFound
 from pgjobs.generic import GenericJob
+from pgjobs.manager.words import required
 from pgjobs.models import Acknowledged, Failed, Json, Renewed
 
 STATUSES = {"pending": "queued", "claimed": "processing", "running": "processing"}
@@ -47,6 +48,7 @@ class Failure(NamedTuple):
 
     def told(self) -> tuple[str, str | None]:
         """Error and kind as text."""
+        required(error=self.error, retryable=self.retryable)
         if not isinstance(self.error, BaseException):
             return self.error, self.kind
         name = type(self.error).__name__
@@ -102,6 +104,8 @@ def outcome_of(item: Acknowledged | Failed | Renewed) -> Outcome:
 
 def held(leases: Sequence[tuple[int, str]]) -> list[tuple[int, UUID]]:
     """Leases as the queue wants them. What is no lease's id is not the current lease either."""
+    for id_, lease_id in leases:
+        required(id=id_, lease_id=lease_id)
     return [(id_, _token(lease_id)) for id_, lease_id in leases]
 
 

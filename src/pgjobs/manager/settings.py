@@ -41,12 +41,16 @@ class ManagerSettings(BaseSettings):
             raise InvalidArgument(f"on_lost_lease must be raise or return, not {on_lost_lease!r}")
         return self.model_copy(update={"on_lost_lease": on_lost_lease})
 
-    def lease(self, seconds: float) -> timedelta:
-        """A lease as asked for, but not above the cap."""
+    def lease(self, seconds: float, name: str = "lease_seconds") -> timedelta:
+        """A lease as asked for, but not above the cap; `name` is what the caller calls it."""
+        if seconds is None:
+            raise InvalidArgument(f"{name} is required")
         try:
             return timedelta(seconds=min(seconds, self.max_lease_seconds))
         except (TypeError, ValueError, OverflowError) as error:
-            raise InvalidArgument(f"Not a lease in seconds: {seconds!r}") from error
+            raise InvalidArgument(
+                f"{name} must be a number of seconds", detail=f"Got {seconds!r}."
+            ) from error
 
     def heartbeat(self, lease_seconds: float) -> float:
         """Seconds between two renewals: as configured, else half the lease, between 2 and 30."""

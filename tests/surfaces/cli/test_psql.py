@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_asking_for_help_does_not_spoil_the_next_shortcut(database_url: str):
 @needs_psql
 def test_shortcuts_follow_the_schema(empty_database_url: str):
     assert run("migrate", "--no-roles", "--url", empty_database_url, PGJOBS_SCHEMA="mail").returncode == 0
-    here = {"PGJOBS_DATABASE_URL": empty_database_url, "PGJOBS_SCHEMA": "mail"}
+    here: dict[str, Any] = {"PGJOBS_DATABASE_URL": empty_database_url, "PGJOBS_SCHEMA": "mail"}
     done = run("psql", "-A", stdin=":overview\n:top\n", **here)
     assert (done.returncode, done.stderr) == (0, "")
     assert "waiting|0" in done.stdout
