@@ -51,8 +51,8 @@ select refuse('validation-error', 'submitter, owner and project have at most 200
 where length(:submitter) > 200 or length(:owner) > 200 or length(:project) > 200;
 select refuse('validation-error', 'tags are at most 20, of at most 200 characters')
 where json_array_length(:tags) > 20 or exists (select 1 from json_each(:tags) as t where length(t.value) > 200);
-select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
-where :delay < 0;
+select refuse('validation-error', 'delay must be between zero and 1000 years', 'Got ' || :delay / 1e6 || ' s.')
+where :delay not between 0 and 31557600000000000;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);

@@ -32,8 +32,7 @@ def without_credentials(text: str) -> str:
 
 def sentence(error: PgJobsError) -> str:
     """Message, detail and hint in one line."""
-    parts = (part.rstrip(".") for part in (error.message, error.detail, error.hint) if part)
-    return without_credentials(" ".join(". ".join(parts).split()))
+    return without_credentials(" ".join(str(error).rstrip(".").split()))
 
 
 @contextmanager

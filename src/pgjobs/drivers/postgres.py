@@ -11,11 +11,12 @@ from typing import Any, Self, cast
 import asyncpg
 
 from pgjobs.drivers import Row, Wake
+from pgjobs.drivers.arguments import Call
 from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
 from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
-from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
+from pgjobs.drivers.statements import DOCUMENT_COLUMNS, Refusal, call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
 from pgjobs.settings import Settings
@@ -193,7 +194,8 @@ async def call(
         # A verb answers with other columns than before. Outside of transactions asyncpg asks again by itself.
         raise SchemaChanged("The schema was upgraded during the transaction", hint="Run it again.") from error
     except asyncpg.PostgresError as error:
-        translated = problem_of(error.sqlstate, str(error.args[0]), error.detail, error.hint)
+        refusal = Refusal(error.sqlstate, str(error.args[0]), error.detail, error.hint, error.context)
+        translated = problem_of(refusal, Call(verb, arguments))
         if translated is None:
             raise
         raise translated from error

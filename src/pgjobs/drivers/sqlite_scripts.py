@@ -161,5 +161,5 @@ def _bound(argument: Argument, value: Any) -> Any:
     if value is not None:
         return to_argument(argument.name, argument.kind, value)
     if argument.literal is None:
-        raise InvalidArgument(f"{argument.name} must be given")
+        raise InvalidArgument(f"{argument.name} is required")
     return argument.default

@@ -65,7 +65,7 @@ async def patient(durable: EmbeddedPostgres) -> str:
 
 
 def test_doctor_finds_nothing_wrong_with_a_new_queue(patient: str):
-    done = run("doctor", "--deep", "--url", patient)
+    done = run("doctor", "--deep", PGJOBS_DATABASE_URL=patient)
     assert (done.returncode, done.stdout.splitlines()[1:], done.stderr) == (0, [], "All is well.\n")
 
 
@@ -127,7 +127,7 @@ async def test_doctor_sees_clocks_that_differ(database_url: str):
 
 
 def test_doctor_says_when_the_schema_is_behind(empty_database_url: str):
-    done = run("doctor", "--url", empty_database_url)
+    done = run("doctor", PGJOBS_DATABASE_URL=empty_database_url)
     assert done.returncode == 5
     assert "error\tschema\tNot installed: migrations/0001" in done.stdout
     assert done.stderr == "1 finding.\n"
