@@ -21,18 +21,28 @@ class EmbeddedPostgresError(PgJobsError):
 
 def find_binaries() -> Path:
     """The directory of `postgres` and `initdb`: `PGJOBS_PG_BIN`, the system's newest, or the wheel's."""
-    if chosen := os.environ.get("PGJOBS_PG_BIN"):
-        candidates = [Path(chosen)]
-    else:
-        candidates = sorted(_SYSTEM.glob("*/bin"), key=_major_version, reverse=True)
-        candidates += wheel_binaries()
-    for directory in candidates:
+    chosen = os.environ.get("PGJOBS_PG_BIN")
+    for directory in [Path(chosen)] if chosen else _installs():
         if (directory / "postgres").exists() and (directory / "initdb").exists():
             return directory
     raise EmbeddedPostgresError(
         "No Postgres binaries found" + (f" in {chosen}" if chosen else ""),
         hint="pip install 'pgjobs-server[embedded]', install Postgres, or set PGJOBS_PG_BIN",
     )
+
+
+def find_program(name: str) -> str | None:
+    """A client program such as psql: on the PATH, in `PGJOBS_PG_BIN`, else with the servers installed here."""
+    if found := shutil.which(name):
+        return found
+    chosen = os.environ.get("PGJOBS_PG_BIN")
+    directories = [*([Path(chosen)] if chosen else []), *_installs()]
+    return shutil.which(name, path=os.pathsep.join(map(str, directories)))
+
+
+def _installs() -> list[Path]:
+    """Where Debian and the wheel keep their programs, the best first."""
+    return [*sorted(_SYSTEM.glob("*/bin"), key=_major_version, reverse=True), *wheel_binaries()]
 
 
 def wheel_binaries() -> list[Path]:
