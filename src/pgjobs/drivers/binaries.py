@@ -32,7 +32,7 @@ def find_binaries() -> Path:
 
 
 def find_program(name: str) -> str | None:
-    """A client program such as psql: on the PATH, in `PGJOBS_PG_BIN`, else with the servers installed here."""
+    """A client program such as psql: on the PATH, in `PGJOBS_PG_BIN`, else with an installed server."""
     if found := shutil.which(name):
         return found
     chosen = os.environ.get("PGJOBS_PG_BIN")
