@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _PORT = 8787
 _LOOK_SECONDS = 0.5
+_GRACE = timedelta(seconds=5)
 
 
 def dev(
@@ -105,7 +107,7 @@ async def _run(place: Place, port: int | None, jobs: str, demo: bool, seconds: f
             served.use(queue)
             if not stopping.is_set():
                 async with (
-                    Worker(queue, served, name="dev", sweep=None) as worker,
+                    Worker(queue, served, name="dev", sweep=None, grace=_GRACE) as worker,
                     bustling(queue, worker, base) if demo and seconds != 0 else nullcontext(),
                 ):
                     await _welcome(queue, url, base, served, is_short=seconds == 0, is_demo=demo)
