@@ -60,6 +60,7 @@ format: $(STAMP) ## let ruff format the Python
 
 # The demo needs less than the tests do; where everything is installed, that will do.
 demo: $(or $(wildcard $(STAMP)),$(DEMO_STAMP)) ## see it work, with a Postgres of its own
+	@echo 'Starting the demo.'
 	@trap : INT; $(BIN)/pgjobs dev --demo $(ARGS) || [ $$? -eq 130 ] # Ctrl-C is how it ends
 
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
