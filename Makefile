@@ -3,23 +3,28 @@ WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.installed-demo
 ONLINE := $(filter-out %/0001_baseline.sql,$(wildcard sql/postgres/migrations/*.sql))
 LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test check soak failover matrix lint $(LINTERS) format demo bench schema release dist clean fresh
+.PHONY: help install test check browser soak failover matrix lint $(LINTERS) format demo bench schema release dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 install: $(STAMP) ## put everything needed into .venv
 
-test: lint check ## lint, then run all tests
+test: lint browser ## lint, then run all tests; where it may, it installs Chromium for them, and says so
+	@$(MAKE) --no-print-directory check
 
 check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+browser: $(STAMP)
+	@sh .ci/chromium $(VENV)
 
 soak: $(STAMP) ## the long rounds: 10,000 tasks through killed and frozen workers, 200 listeners in one room
 	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 PGJOBS_UPGRADE_TASKS=2000000 PGJOBS_UPGRADE_WAIT=0.1 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
@@ -53,7 +58,9 @@ format: $(STAMP) ## let ruff format the Python
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-demo: $(STAMP) ## see it work, with a Postgres of its own
+# The demo needs less than the tests do; where everything is installed, that will do.
+demo: $(or $(wildcard $(STAMP)),$(DEMO_STAMP)) ## see it work, with a Postgres of its own
+	@echo 'Starting the demo.'
 	@trap : INT; $(BIN)/pgjobs dev --demo $(ARGS) || [ $$? -eq 130 ] # Ctrl-C is how it ends
 
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
@@ -78,6 +85,10 @@ fresh: clean ## remove .venv too
 
 $(STAMP): pyproject.toml
 	@PYTHON=$(PYTHON) sh .ci/venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	@sh .ci/chromium
+	@$(BIN)/python .ci/install.py dev
+	@touch $@
+
+$(DEMO_STAMP): pyproject.toml
+	@PYTHON=$(PYTHON) sh .ci/venv $(VENV)
+	@$(BIN)/python .ci/install.py sync,server,client,cli,embedded
 	@touch $@

@@ -1,6 +1,6 @@
 """Results for people: `python benchmarks/report.py [DIRECTORY]` writes tables and plots again from the JSON.
 
-python benchmarks/report.py --bars      the table of bars alone, as Markdown, for a README
+python benchmarks/report.py --bars      the table of bars alone, as Markdown, for benchmarks/README.md
 python benchmarks/report.py --peers     the table of all systems alone
 """
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -63,6 +65,19 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return SkippedWithoutBrowsers.from_parent(parent, path=module_path)
 
 
+def driver_problem() -> str | None:
+    """Why the Node that Playwright brings along does not run here; on a small system it lacks a library."""
+    from playwright._impl._driver import compute_driver_executable, get_driver_env
+
+    command = [*map(str, compute_driver_executable()), "--version"]
+    done = subprocess.run(command, env=get_driver_env(), capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    missing = re.search(r"libatomic\.so\.1", done.stderr)
+    said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return "it needs the package libatomic1" if missing else said
+
+
 # Playwright keeps an event loop running in this thread: not for longer than a module, whose tests have none.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -70,6 +85,8 @@ def browser() -> Iterator[Any]:
     found = os.environ.get("PGJOBS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("no Chromium: install the package chromium, or set PGJOBS_CHROMIUM to its path")
+    if (problem := driver_problem()) is not None:
+        pytest.skip(f"Playwright cannot start: {problem}")
     playwright.expect.set_options(timeout=20_000)
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from pgjobs import Queue
+from pgjobs.drivers import lending
 
 NAMED = {"application_name": "a lender"}
 OURS = "select pid from pg_stat_activity where application_name = 'a lender' and datname = current_database()"
@@ -33,8 +34,11 @@ async def test_more_verbs_than_connections_take_turns(database_url: str):
             await asyncio.gather(*(queue.count_workers() for _ in range(20)))
 
 
-async def test_a_transaction_gets_the_connection_a_verb_has_just_used(database_url: str):
-    async with await connected(database_url, max_size=1) as queue, asyncio.timeout(0.8):
+async def test_a_transaction_gets_the_connection_a_verb_has_just_used(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(lending, "KEEP_SECONDS", 3600.0)
+    async with await connected(database_url, max_size=1) as queue, asyncio.timeout(20):
         await queue.count_workers()
         async with queue.driver.transaction() as connection:  # type: ignore[attr-defined]
             assert await connection.fetchval("select 1") == 1
@@ -70,12 +74,15 @@ async def test_what_is_kept_goes_back_to_the_pool(database_url: str):
             assert await connection.fetchval("select 1") == 1
 
 
-async def test_a_verb_under_way_does_not_keep_its_connection_from_closing(database_url: str):
+async def test_a_verb_under_way_does_not_keep_its_connection_from_closing(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(lending, "KEEP_SECONDS", 3600.0)
     queue = await connected(database_url)
     await queue.count_workers()
     asking = asyncio.create_task(queue.count_workers())
     await asyncio.sleep(0)
-    async with asyncio.timeout(0.9):
+    async with asyncio.timeout(20):
         await queue.close()
     await asking
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from pgjobs.drivers.binaries import find_program
 from pgjobs.schema.release import sql_directory
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +18,8 @@ SHORTCUTS = sql_directory("postgres") / "psqlrc"
 PROMPT = re.compile(r"^=> (.*)\n((?:(?!=> ).*\n)*)", re.MULTILINE)
 NAMES = re.findall(r"^\\set (\w+) '(.*)'$", SHORTCUTS.read_text(encoding="utf-8"), re.MULTILINE)
 
-pytestmark = pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
+PSQL = find_program("psql")
+pytestmark = pytest.mark.skipif(PSQL is None, reason="psql is not installed")
 
 
 def session() -> list[tuple[str, str]]:
@@ -31,7 +32,7 @@ def psql(url: str, commands: list[str]) -> list[str]:
     """What each command prints, in one session."""
     script = "".join(f"{command}\n\\echo ~~~\n" for command in commands)
     done = subprocess.run(
-        ["psql", url, "--quiet", "--variable=VERBOSITY=default"],
+        [str(PSQL), url, "--quiet", "--variable=VERBOSITY=default"],
         input=script,
         env={**os.environ, "PSQLRC": str(SHORTCUTS), "PGTZ": "UTC", "PAGER": ""},
         # Errors among the output, in order.

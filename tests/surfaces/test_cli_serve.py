@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import httpx
+import psycopg
 
+from tests.surfaces.processes import wait_until
 from tests.surfaces.rest_server import NO_TLS, SECRET, Api, token_of
 
 PGJOBS = str(Path(sys.executable).with_name("pgjobs"))
@@ -50,17 +52,26 @@ def test_the_server_serves_and_stops_gracefully(database_url: str):
                 target=lambda: answers.append(ada.get(f"tasks/{task['id']}", headers={"Prefer": "wait=60"}))
             )
             poll.start()
-            time.sleep(1)
+            wait_until(lambda: listens_for_endings(database_url))
             server.send_signal(signal.SIGTERM)
-            poll.join(15)
+            poll.join(30)
             assert [answer.json()["status"] for answer in answers] == ["pending"]
-        server.wait(15)
+        server.wait(30)
     finally:
         server.kill()
         log = server.communicate()[1]
     assert "GET /v1/me 200" in log
     assert "my-own-id" in log
     assert "/readyz" not in log
+
+
+def listens_for_endings(url: str) -> bool:
+    """The server does, from the first long poll of a task on."""
+    with psycopg.connect(url) as connection:
+        listening = connection.execute(
+            "select from pg_stat_activity where datname = current_database() and query ilike 'listen %ended%'"
+        )
+        return listening.fetchone() is not None
 
 
 def wait_until_ready(base: str, server: subprocess.Popen[str]) -> None:

@@ -49,7 +49,7 @@ async def test_a_handler_gets_what_was_submitted_and_its_result_comes_back(queue
 
     handle = await greet.submit("Ada", times=2, since=datetime(1843, 1, 1, tzinfo=UTC))
     await drained(queue, jobs)
-    assert await handle.result(timeout=1) == "hello Ada hello Ada 1843"
+    assert await handle.result(timeout=30) == "hello Ada hello Ada 1843"
 
 
 async def test_models_and_dataclasses_are_the_whole_payload(queue: Queue, jobs: Jobs):
@@ -64,8 +64,8 @@ async def test_models_and_dataclasses_are_the_whole_payload(queue: Queue, jobs: 
     sent, mirrored = await send.submit(Mail(to="ada")), await mirror.submit(Point(1, 2))
     assert (await sent.get()).payload == {"to": "ada", "copies": 1}
     await drained(queue, jobs)
-    assert await sent.result(timeout=1) == Mail(to="ADA", copies=2)
-    assert await mirrored.result(timeout=1) == Point(-1, -2)
+    assert await sent.result(timeout=30) == Mail(to="ADA", copies=2)
+    assert await mirrored.result(timeout=30) == Point(-1, -2)
 
 
 async def test_the_schema_is_derived_and_registered(queue: Queue, jobs: Jobs):
@@ -112,7 +112,7 @@ async def test_type_checkers_see_the_signature_of_the_handler(queue: Queue, jobs
 
 async def self_drained(queue: Queue, jobs: Jobs, handle: TaskHandle[R]) -> R:
     await drained(queue, jobs)
-    return await handle.result(timeout=1)
+    return await handle.result(timeout=30)
 
 
 async def test_a_payload_that_does_not_fit_fails_the_task_for_good(queue: Queue, jobs: Jobs):
@@ -123,7 +123,7 @@ async def test_a_payload_that_does_not_fit_fails_the_task_for_good(queue: Queue,
     good = await halve.submit(3)
     bad = await queue.submit_task(halve.address, {"number": "three"})
     await drained(queue, jobs)
-    assert await good.result(timeout=1) == 1.5
+    assert await good.result(timeout=30) == 1.5
     task = await queue.get_task(bad.task_id)
     assert (task.status, task.error_kind, task.attempt) == ("failed", "payload_invalid", 1)
     assert "number" in (task.error or "")
@@ -197,9 +197,9 @@ async def test_awaiting_a_failed_or_cancelled_task_raises(queue: Queue, jobs: Jo
         await waiting.result(timeout=0.01)
     await drained(queue, jobs)
     with pytest.raises(TaskFailed, match="no luck"):
-        await failed.result(timeout=1)
+        await failed.result(timeout=30)
     with pytest.raises(TaskCancelled, match="not needed"):
-        await cancelled.result(timeout=1)
+        await cancelled.result(timeout=30)
 
 
 async def test_a_job_retired_in_between_comes_back_with_the_next_submit(queue: Queue, jobs: Jobs):

@@ -72,7 +72,7 @@ async def test_sqlalchemy_async(queue: Queue, database_url: str):
 
 async def test_a_job_takes_tasks_while_no_worker_runs(queue: Queue, database_url: str):
     async with Worker(queue, jobs):
-        assert await (await greet.submit("ada")).result(timeout=5) == "hello ada"
+        assert await (await greet.submit("ada")).result(timeout=30) == "hello ada"
     assert await queue.list_workers() == []
     connection = await asyncpg.connect(database_url)
     async with connection.transaction():

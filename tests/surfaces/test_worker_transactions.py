@@ -118,7 +118,7 @@ async def test_an_idle_worker_hardly_asks(queue: Queue, jobs: Jobs, monkeypatch:
     async def nothing() -> None: ...
 
     async with Worker(queue, jobs) as worker:
-        await (await nothing.submit()).result(timeout=5)
+        await (await nothing.submit()).result(timeout=30)
         await asyncio.sleep(2)
         monkeypatch.setattr(postgres, "call", counted)
         started = time.monotonic()
@@ -134,7 +134,7 @@ async def test_a_worker_without_work_leaves_no_mark_behind(
     async def nothing() -> None: ...
 
     async with Worker(queue, jobs):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while not await ledger.fetchval("select count(*) from pgjobs.waiting_marks"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
     assert await ledger.fetchval("select count(*) from pgjobs.waiting_marks") == 0

@@ -181,6 +181,27 @@ $$;
 comment on function pgjobs.troubles_of_partitions is
   'Partitions that are missing. Example: select * from pgjobs.troubles_of_partitions()';
 
+-- How many synchronous standbys a commit waits for, and how many of them are there.
+-- No row where commits wait for none.
+--
+-- Who may not read other sessions' statistics sees that a standby is connected, but not
+-- whether it is synchronous: it is taken to be.
+create function pgjobs._synchronous_standbys()
+returns table (wanted integer, connected integer)
+language sql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+  select
+    coalesce((regexp_match(n.setting, '^\s*(?:first|any)?\s*(\d+)\s*\(', 'i'))[1]::integer, 1),
+    (select count(*)::integer from pg_stat_replication as r where coalesce(r.sync_state, 'sync') in ('sync', 'quorum'))
+  from pg_settings as n
+  join pg_settings as c on c.name = 'synchronous_commit' and c.reset_val not in ('off', 'local')
+  where n.name = 'synchronous_standby_names' and n.setting !~ '^\s*$'
+$$;
+
+comment on function pgjobs._synchronous_standbys is
+  'How many synchronous standbys a commit waits for, and how many are connected. Example: select * from pgjobs._synchronous_standbys()';
+
 -- What is wrong with the database under the queue.
 create function pgjobs.troubles_of_database()
 returns table (severity text, subject text, message text, advice text)
@@ -231,7 +252,18 @@ begin
   select
     'warning', 'server', format('%s is off: tables of the queue will bloat', s.name), format('alter system set %s = on', s.name)
   from pg_settings as s
-  where s.name in ('autovacuum', 'track_counts') and s.setting = 'off';
+  where s.name in ('autovacuum', 'track_counts') and s.setting = 'off'
+  union all
+  select
+    'error', 'server',
+    format(
+      'synchronous_standby_names asks for %s, and %s connected: every submit and acknowledgement waits',
+      case w.wanted when 1 then 'a standby' else w.wanted || ' standbys' end,
+      case w.connected when 0 then 'none is' when 1 then 'only one is' else 'only ' || w.connected || ' are' end
+    ),
+    'alter system set synchronous_standby_names = ''''; select pg_reload_conf()'
+  from pgjobs._synchronous_standbys() as w
+  where w.connected < w.wanted;
 end
 $$;
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from pgjobs.queue import Queue
 
 _PORT = 8787
+_LOOK_SECONDS = 0.5
+_GRACE = timedelta(seconds=5)
 
 
 def dev(
@@ -44,15 +48,24 @@ def dev(
     """Run everything in one process: a Postgres of its own, server, worker, upkeep, demo jobs."""
     if leave or (demo and seconds is None and not sys.stdout.isatty()):
         seconds = 0
-    with _database(url, directory) as address:
-        is_interrupted = drive(_run(address, port, jobs, demo, seconds))
+    with _database(url, directory) as place:
+        is_interrupted = drive(_run(place, port, jobs, demo, seconds))
     if is_interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
+@dataclass(frozen=True)
+class Place:
+    """The database to use, and who is to be told where the HTTP API is."""
+
+    url: str
+    is_at: Callable[[str], None]
+
+
 @contextmanager
-def _database(url: str | None, directory: Path) -> Iterator[str]:
+def _database(url: str | None, directory: Path) -> Iterator[Place]:
     """The database that was named; else a Postgres here."""
+    from pgjobs.cli.dev_home import reserved, started_postgres
     from pgjobs.drivers.embedded import find_binaries
     from pgjobs.settings import Settings
 
@@ -61,43 +74,51 @@ def _database(url: str | None, directory: Path) -> Iterator[str]:
         if address.startswith("sqlite"):
             raise NotOnSqlite("pgjobs dev is not on SQLite", hint="Leave the URL out, or name a Postgres.")
         say("Using the database that --url or the environment names.")
-        yield address
+        yield Place(address, lambda _: None)
         return
     find_binaries()
-    server = _postgres(directory)
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    with reserved(directory) as home:
+        server = started_postgres(home.directory)
+        try:
+            yield Place(server.url, home.is_at)
+        finally:
+            server.stop()
 
 
-def _postgres(directory: Path) -> Any:
-    import tempfile
-
-    from pgjobs.drivers.binaries import can_reach, unprivileged_account
-    from pgjobs.drivers.embedded import EmbeddedPostgres
-
-    say(f"Starting a Postgres of its own in {directory} …")
-    account = unprivileged_account()
-    if account is not None and not can_reach(account, directory.absolute().parent):
-        # Run by root, the server is somebody else, who may not enter here.
-        if not directory.exists():
-            directory.unlink(missing_ok=True)
-            directory.symlink_to(tempfile.mkdtemp(prefix="pgjobs-dev-"))
-            directory.chmod(0o711)
-        directory = directory.resolve()
-        say(f"{account.pw_name} may not enter this directory, so its files are in {directory}.")
-    return EmbeddedPostgres(directory).start()
-
-
-async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float | None) -> bool:
-    """Everything, until a signal or the time is over; whether Ctrl-C ended it."""
+async def _run(place: Place, port: int | None, jobs: str, demo: bool, seconds: float | None) -> bool:
+    """Everything, until a signal, the terminal is gone or the time is over; whether Ctrl-C ended it."""
     import asyncio
 
     from pgjobs.cli.bustle import bustling
     from pgjobs.cli.story import tell
     from pgjobs.cli.worker import load
     from pgjobs.worker import Worker
+
+    url = place.url
+    async with _stoppable() as (stopping, signals), opened(url) as queue:
+        await queue.migrate()
+        async with _serving(url, port) as base:
+            place.is_at(base)
+            if demo:
+                await _unless(stopping, tell(queue, url))
+            served = load(jobs)
+            served.use(queue)
+            if not stopping.is_set():
+                async with (
+                    Worker(queue, served, name="dev", sweep=None, grace=_GRACE) as worker,
+                    bustling(queue, worker, base) if demo and seconds != 0 else nullcontext(),
+                ):
+                    await _welcome(queue, base, served, is_short=seconds == 0, is_demo=demo)
+                    await _unless(
+                        stopping, asyncio.sleep(seconds) if seconds is not None else stopping.wait()
+                    )
+    return signal.SIGINT in signals
+
+
+@asynccontextmanager
+async def _stoppable() -> AsyncIterator[tuple[asyncio.Event, list[int]]]:
+    """Set when it is time to end, and the signals that said so."""
+    import asyncio
 
     stopping = asyncio.Event()
     signals: list[int] = []
@@ -106,29 +127,33 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
         signals.append(number)
         stopping.set()
 
-    numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        # Under nohup. A shell's background ignores SIGINT too, which is heeded all the same.
-        numbers.remove(signal.SIGHUP)
-    for number in numbers:
+    numbers = {signal.SIGINT, signal.SIGTERM}
+    # Under nohup it is ignored. A shell's background ignores SIGINT too, which is heeded all the same.
+    minds_terminal = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+    for number in numbers | ({signal.SIGHUP} if minds_terminal else set()):
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
-    async with opened(url) as queue:
-        await queue.migrate()
-        async with _serving(url, port) as base:
-            if demo:
-                await _unless(stopping, tell(queue, url))
-            served = load(jobs)
-            served.use(queue)
-            if not stopping.is_set():
-                async with (
-                    Worker(queue, served, name="dev", sweep=None) as worker,
-                    bustling(queue, worker, base) if demo and seconds != 0 else nullcontext(),
-                ):
-                    await _welcome(queue, base, served, is_short=seconds == 0, is_demo=demo)
-                    await _unless(
-                        stopping, asyncio.sleep(seconds) if seconds is not None else stopping.wait()
-                    )
-    return signal.SIGINT in signals
+    watch = asyncio.create_task(_terminal_gone(minds_terminal))
+    watch.add_done_callback(lambda ended: None if ended.cancelled() else stop(signal.SIGHUP))
+    try:
+        yield stopping, signals
+    finally:
+        watch.cancel()
+
+
+async def _terminal_gone(minds_terminal: bool) -> None:
+    """Returns when a terminal that was there is gone.
+
+    Only a session's first process is sent SIGHUP then. A shell passes it on; make waits for us instead.
+    """
+    import asyncio
+    import select
+
+    terminals = select.poll()
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if minds_terminal and stream is not None and stream.isatty():
+            terminals.register(stream.fileno(), 0)
+    while not terminals.poll(0):  # noqa: ASYNC110
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 async def _unless(stopping: asyncio.Event, work: Any) -> None:

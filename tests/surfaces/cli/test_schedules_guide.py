@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from pgjobs.cron import words
 from pgjobs.queue import Queue
 from tests.cron_reference import next_time
 from tests.surfaces.cli.commands import ROOT
-from tests.surfaces.cli.guides import Guide
+from tests.surfaces.cli.guides import Guide, needs
 from tests.surfaces.processes import free_port
 
 GUIDE = (ROOT / "docs" / "schedules.md").read_text(encoding="utf-8")
@@ -25,8 +24,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def test_the_commands_work_in_their_order(empty_database_url: str, tmp_path: Path):
-    if missing := [tool for tool in ("curl", "psql") if shutil.which(tool) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+    needs("curl", "psql")
     changed = {"8787": str(free_port()), "postgresql://localhost/mydb": empty_database_url}
     done = Guide("schedules.md", changed).run(tmp_path)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]

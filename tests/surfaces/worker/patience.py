@@ -14,7 +14,7 @@ QUICK: dict[str, Any] = {
 }
 
 
-async def until(condition: Callable[[], Awaitable[bool] | bool], timeout: float = 10) -> None:
+async def until(condition: Callable[[], Awaitable[bool] | bool], timeout: float = 30) -> None:
     async with asyncio.timeout(timeout):
         while True:
             met = condition()

@@ -56,7 +56,7 @@ async def test_a_slot_that_a_stranger_frees_wakes_the_worker(queue: Queue, jobs:
         await asyncio.sleep(0.3)
         assert await waiting.status() == "pending"
         await queue.complete_task(held)
-        await waiting.result(timeout=5)
+        await waiting.result(timeout=30)
 
 
 async def test_a_slot_that_is_given_back_for_later_wakes_the_worker(queue: Queue, jobs: Jobs):
@@ -71,4 +71,4 @@ async def test_a_slot_that_is_given_back_for_later_wakes_the_worker(queue: Queue
         await asyncio.sleep(0.3)
         assert await waiting.status() == "pending"
         await queue.release_task(held, delay=timedelta(hours=1))
-        await waiting.result(timeout=5)
+        await waiting.result(timeout=30)

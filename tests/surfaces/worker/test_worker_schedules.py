@@ -183,6 +183,6 @@ async def test_an_idle_worker_does_not_ask_for_schedules_again_and_again(
     async def nothing() -> None: ...
 
     async with Worker(queue, jobs):
-        await (await nothing.submit()).result(timeout=5)
+        await (await nothing.submit()).result(timeout=30)
         await asyncio.sleep(0.5)
     assert asked == 1
