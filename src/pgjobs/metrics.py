@@ -34,7 +34,11 @@ COUNTERS = {
 }
 HISTOGRAMS = {
     "duration": ("jobs_duration_seconds", "From acquired to completed"),
-    "latency": ("jobs_queue_latency_seconds", "From created to acquired"),
+    "queue_latency": ("pgjobs_queue_latency_seconds", "From due to claimed, of each attempt"),
+    "latency": (
+        "jobs_queue_latency_seconds",
+        "From created to acquired, delays and backoff included; pgjobs_queue_latency_seconds leaves them out",
+    ),
 }
 BOUNDS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, inf)
 """Upper bounds of the buckets; those of `pgjobs.histogram_bounds()`."""

@@ -2,8 +2,10 @@
 -- backlog, processing, stale_processing), whether it is paused or archived (paused), how
 -- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
 -- where there are any), and since the beginning what ended (completed, failed, cancelled,
--- retried) and how long it took (duration, latency, with the upper bound of each bucket
--- in `up_to`; how long together stands with the last one).
+-- retried) and how long it took: duration, from claim to completion; queue_latency, from due to
+-- claim, of each attempt; latency, from submission to the last claim, as the generic manager's
+-- document has it (with the upper bound of each bucket in `up_to`; how long together stands
+-- with the last one).
 --
 -- Lines are counted up to a thousand for each job and estimated beyond; what ended
 -- is what sweeps have counted.
@@ -69,7 +71,9 @@ begin
       r.job_id, m.measure, coalesce((pgjobs.histogram_bounds())[c.place], 'Infinity'), c.quantity,
       case c.place when cardinality(m.counts) then m.seconds else 0 end
     from ever as r
-    cross join lateral (values ('duration', r.runs, r.run_seconds), ('latency', r.waits, r.wait_seconds)) as m (measure, counts, seconds)
+    cross join lateral (values
+      ('duration', r.runs, r.run_seconds), ('queue_latency', r.waits, r.wait_seconds), ('latency', r.ages, r.age_seconds)
+    ) as m (measure, counts, seconds)
     cross join lateral unnest(m.counts) with ordinality as c (quantity, place)
     where c.quantity > 0 or c.place = cardinality(m.counts)
   )

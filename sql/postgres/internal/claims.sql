@@ -94,7 +94,7 @@ begin
   limit 1;
   if v_floor is null or (v_head.run_at <= promote_due.now and v_head.task_id <> v_floor[2]) then
     perform pgjobs.floor_at(
-      'scheduled', v_head.run_at, v_head.task_id, promote_due.now, coalesce(v_floor[3], v_clock + 1000)
+      'scheduled', v_head.run_at, v_head.task_id, promote_due.now, coalesce(v_floor[3], v_clock + 1000), v_clock
     );
   end if;
   if v_head.run_at is null or v_head.run_at > promote_due.now then
