@@ -16,7 +16,7 @@ from tests.postgres.crowd import Connection
 JOB, OTHER = "@global:tests:Work", "@global:tests:Other"
 MINUTE = timedelta(minutes=1)
 FAR = 99_999_999_999_999
-EXPENSIVE = "select set_config('pgjobs.look_cost', '1000/' || (pgjobs.clock_ms() + 9000), false)"
+EXPENSIVE = "select pgjobs.floor_set('look_cost', 1000, pgjobs.clock_ms() + 9000)"
 """What a session remembers when looking from the bottom has just taken a second."""
 
 
@@ -53,9 +53,7 @@ def ago(**parts: float) -> datetime:
 
 @pytest.mark.parametrize("by", ["queue", "elsewhere"])
 @pytest.mark.parametrize("job", [JOB, OTHER])
-async def test_a_task_submitted_for_the_past_is_next_in_a_session_that_just_looked(
-    queue, elsewhere, by, job
-):
+async def test_a_task_submitted_for_the_past_is_next_in_a_session_that_just_looked(queue, elsewhere, by, job):
     waiting = [(await queue.submit_task(job)).task_id for _ in range(3)]
     assert await take(queue) == waiting[0]
     submitter = queue if by == "queue" else elsewhere
@@ -105,6 +103,7 @@ async def test_a_task_given_back_is_next_in_a_session_that_just_looked(queue, el
         pytest.param("nonsense", id="no floor at all"),
         pytest.param("9" * 30 + "/0/0/0", id="a number too large"),
         pytest.param("1/2/3", id="too few numbers"),
+        pytest.param("////", id="no numbers"),
         pytest.param("", id="reset"),
     ],
 )
@@ -114,7 +113,7 @@ async def test_a_forged_floor_starves_nobody(queue, session, forged):
     first = await queue.submit_task(JOB)
     for name in (f"floor_{job}_5", "floor_scheduled", "floor_waiting", "floor_lapsed"):
         await session.execute(f"select set_config('pgjobs.{name}', '{forged}', false)")
-    await session.execute(f"select set_config('pgjobs.look_cost', '{FAR}/{FAR}', false)")
+    await session.execute(f"select set_config('pgjobs.floor_look_cost', '{FAR}/0/{FAR}/1', false)")
     assert await take(queue) == first.task_id
     delayed = await queue.submit_task(JOB, delay=timedelta(seconds=10))
     await session.execute("update pgjobs.test_clock set shift = interval '20 seconds'")
@@ -126,7 +125,7 @@ async def test_a_floor_above_the_present_is_not_believed(queue, session):
     first = await queue.submit_task(JOB)
     await session.execute(
         f"""
-        select set_config('pgjobs.look_cost', '1000/' || c.clock + 9000, false),
+        select pgjobs.floor_set('look_cost', 1000, c.clock + 9000),
           set_config('pgjobs.floor_{job}_5', '{FAR}00/0/' || c.clock + 9000 || '/' || c.clock, false)
         from (select pgjobs.clock_ms() as clock) as c
         """
@@ -134,11 +133,11 @@ async def test_a_floor_above_the_present_is_not_believed(queue, session):
     assert await take(queue) == first.task_id
 
 
-@pytest.mark.parametrize("cost", ["nonsense", f"{FAR}/{FAR}", "9" * 30 + "/1", ""])
+@pytest.mark.parametrize("cost", ["nonsense", f"{FAR}/0/{FAR}/1", "9" * 30 + "/0/1/1", ""])
 async def test_a_forged_cost_of_looking_hides_nothing(queue, elsewhere, session, cost):
     (late,) = await elsewhere.submit_tasks(JOB, [{}])
     (lease,) = await elsewhere.claim_tasks(holder="other", lease=MINUTE, in_room="@global")
     assert await take(queue) is None
-    await session.execute("select set_config('pgjobs.look_cost', $1, false)".replace("$1", f"'{cost}'"))
+    await session.execute(f"select set_config('pgjobs.floor_look_cost', '{cost}', false)")
     await elsewhere.release_task(lease)
     assert await take(queue) == late.task_id

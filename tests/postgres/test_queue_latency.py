@@ -111,7 +111,9 @@ async def test_a_task_submitted_for_the_past_waits_since_it_is_there(home, queue
     assert (await waits(home))[0] == [30]
 
 
-async def test_views_and_metrics_say_the_same_and_the_managers_histogram_keeps_its_own_words(home, queue, clock):
+async def test_views_and_metrics_say_the_same_and_the_managers_histogram_keeps_its_own_words(
+    home, queue, clock
+):
     await queue.submit_task(JOB, delay=HOUR)
     await clock.advance(hours=1, seconds=20)
     await queue.complete_task(await claim(queue, JOB))

@@ -13,7 +13,7 @@ from pgjobs.metrics import LABELS, render
 from pgjobs.queue import Queue
 
 OPS = Path(__file__).parents[2] / "docs" / "ops"
-METRIC = re.compile(r"\bjobs_\w+")
+METRIC = re.compile(r"\b(?:pg)?jobs_\w+")
 BY = re.compile(r"by \(([^)]*)\)")
 
 

@@ -82,11 +82,19 @@ as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_floor bigint[] := pgjobs.floor_get('scheduled', v_clock);
+  v_floor bigint[];
   v_head record;
   v_moved record;
   v_total integer := 0;
 begin
+  begin
+    v_floor := pgjobs._floor_read('scheduled');
+  exception when data_exception then
+    v_floor := null;
+  end;
+  if not pgjobs._floor_holds(v_floor, v_clock, 0, pgjobs.micros(promote_due.now)) then
+    v_floor := null;
+  end if;
   select s.run_at, s.task_id into v_head
   from pgjobs.scheduled as s
   where (s.run_at, s.task_id) >= (pgjobs.moment(v_floor[1]), coalesce(v_floor[2], 0))

@@ -22,7 +22,6 @@ declare
   v_clock bigint := pgjobs.clock_ms();
   -- No floor is as young as that.
   v_noted_after bigint := case when lane_heads.ignore_floors then 9223372036854775807 else pgjobs._floors_wrong_until() end;
-  v_highest bigint := pgjobs.micros(lane_heads.now);
 begin
   select a.job_id, a.priority into job_id, priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids) limit 1;
   if job_id is null then
@@ -32,13 +31,24 @@ begin
     select from pgjobs.lanes as a
     where a.job_id = any (lane_heads.job_ids) and (a.job_id, a.priority) <> (lane_heads.job_id, lane_heads.priority)
   ) then
-    return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_noted_after) as r;
+    begin
+      return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_noted_after) as r;
+    exception when data_exception then
+      perform set_config('pgjobs.floor_' || a.job_id || '_' || a.priority, '', false)
+      from pgjobs.lanes as a
+      where a.job_id = any (lane_heads.job_ids);
+      return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_noted_after) as r;
+    end;
     perform pgjobs.note_look(v_clock);
     return;
   end if;
   lane := job_id || '_' || priority;
-  floor := pgjobs._floor_read(pgjobs._floor_text(lane));
-  if pgjobs._floor_holds(floor, v_clock, v_noted_after, v_highest) then
+  begin
+    floor := pgjobs._floor_read(lane);
+  exception when data_exception then
+    floor := null;
+  end;
+  if pgjobs._floor_holds(floor, v_clock, v_noted_after, pgjobs.micros(lane_heads.now)) then
     due_at := pgjobs.moment(floor[1]);
     task_id := floor[2];
   else
@@ -103,15 +113,11 @@ begin
           when pgjobs._floor_holds(f.floor, ranked_heads.clock, ranked_heads.noted_after, v_highest) then f.floor
         end as floor
       from (
-        select d.job_id, d.priority, d.lane, pgjobs._floor_read(d.written) as floor
+        select d.job_id, d.priority, d.lane, pgjobs._floor_read(d.lane) as floor
         from (
-          select w.job_id, w.priority, w.lane, pgjobs._floor_text(w.lane) as written
-          from (
-            select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
-            from pgjobs.lanes as a
-            where a.job_id = any (ranked_heads.job_ids)
-          ) as w
-          offset 0
+          select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
+          from pgjobs.lanes as a
+          where a.job_id = any (ranked_heads.job_ids)
         ) as d
         offset 0
       ) as f
@@ -157,7 +163,7 @@ returns text
 language sql volatile
 return case
   when pgjobs.clock_ms() - since >= pgjobs.look_cost(since)
-    then set_config('pgjobs.look_cost', (pgjobs.clock_ms() - since) || '/' || (since + 10000), false)
+    then pgjobs.floor_set('look_cost', pgjobs.clock_ms() - since, since + 10000)
 end;
 
 comment on function pgjobs.note_look is
