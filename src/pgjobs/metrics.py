@@ -25,6 +25,9 @@ GAUGES = {
     "paused": ("jobs_paused", "1 while the type is paused or archived"),
     "schedules": ("jobs_schedules", "Schedules that run the job"),
     "overdue_schedules": ("jobs_schedules_overdue", "Schedules that are due, and nobody starts them"),
+    "cleanups_blocked": ("pgjobs_cleanups_blocked", "Cleanups with wrong credentials or configuration"),
+    "cleanups_abandoned": ("pgjobs_cleanups_abandoned", "Cleanups that were given up"),
+    "cleanups_unserved": ("pgjobs_cleanups_unserved", "Due cleanups of nodes that no process cleans up for"),
 }
 COUNTERS = {
     "completed": ("jobs_completed", "Jobs completed"),

@@ -1,7 +1,8 @@
 -- The numbers of every job, one row each: what waits and runs now (queued,
 -- backlog, processing, stale_processing), whether it is paused or archived (paused), how
 -- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
--- where there are any), and since the beginning what ended (completed, failed, cancelled,
+-- where there are any), how many cleanups wait for somebody (cleanups_blocked, cleanups_abandoned,
+-- cleanups_unserved, of the job that cleans up), and since the beginning what ended (completed, failed, cancelled,
 -- retried) and how long it took: duration, from claim to completion; queue_latency, from due to
 -- claim, of each attempt; latency, from submission to the last claim, as the generic manager's
 -- document has it (with the upper bound of each bucket in `up_to`; how long together stands
@@ -27,6 +28,7 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_cleanup integer := pgjobs.cleanup_job();
 begin
   return query
   with due as (
@@ -60,6 +62,14 @@ begin
       group by c.job_id
     ) as s
     cross join lateral (values ('schedules', s.quantity), ('overdue_schedules', s.overdue)) as m (measure, quantity)
+    union all
+    select v_cleanup, m.measure, null, m.quantity, 0
+    from pgjobs._cleanups_in_need() as c
+    cross join lateral (values
+      ('cleanups_blocked', c.blocked), ('cleanups_abandoned', c.abandoned),
+      ('cleanups_unserved', (select coalesce(sum(u.waiting), 0) from pgjobs._unserved_cleanups(v_now) as u))
+    ) as m (measure, quantity)
+    where v_cleanup is not null
     union all
     select r.job_id, m.measure, null, m.quantity, 0
     from ever as r
