@@ -1,15 +1,17 @@
 """A worker for long exports and imports that can be cancelled between chunks.
 
-    python examples/chatbooks_worker.py postgresql://localhost/mydb
+    export PGJOBS_DATABASE_URL=postgresql://localhost/mydb
+    pgjobs migrate
+    python examples/chatbooks_worker.py
 
 Between two chunks the worker renews its lease. The answer says whether somebody asked
-to cancel the job; no answer but `LeaseLost` says that the job is somebody else's now.
+to cancel the job. `LeaseLost`, from whichever call, says that the job took longer than
+its lease and is somebody else's now: the worker drops it and goes on with the next.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -64,18 +66,26 @@ class ChatbooksWorker:
         return taken
 
     async def run(self, job: GenericJob) -> None:
+        try:
+            await self._run(job)
+        except LeaseLost:
+            # Whoever has the job now repeats it; there is nothing left to say.
+            return
+
+    async def _run(self, job: GenericJob) -> None:
         assert job.lease_id is not None
         held = (job.id, self._worker_id, job.lease_id)
         try:
             done = await self._work_through(job)
-            await self._jobs.complete_job(*held, result={"done": done})
         except LeaseLost:
-            # Whoever has the job now repeats it; there is nothing left to say.
-            return
+            raise
         except Cancelled:
             await self._jobs.fail_job(*held, error="cancelled between chunks", retryable=False)
         except Exception as error:
-            await self._jobs.fail_job(*held, error=f"{type(error).__name__}: {error}")
+            # The lease may be lost by now, so this raises too.
+            await self._jobs.fail_job(*held, error=error)
+        else:
+            await self._jobs.complete_job(*held, result={"done": done})
 
     async def _work_through(self, job: GenericJob) -> list[str]:
         done = []
@@ -90,7 +100,7 @@ class ChatbooksWorker:
             raise Cancelled
 
 
-async def main(url: str) -> None:
+async def main(url: str | None = None) -> None:
     async with JobManager(url) as jobs:
         await jobs.create_job(DOMAIN, QUEUE, "export", {"conversations": ["monday", "tuesday"]}, "ann")
         await jobs.create_job(DOMAIN, QUEUE, "import", {"items": ["note"]}, "ann")
@@ -100,4 +110,4 @@ async def main(url: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    asyncio.run(main())

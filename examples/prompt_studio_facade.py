@@ -1,6 +1,8 @@
 """An old job API kept alive over the job manager: same calls, same record shape, another engine.
 
-    python examples/prompt_studio_facade.py postgresql://localhost/mydb
+    export PGJOBS_DATABASE_URL=postgresql://localhost/mydb
+    pgjobs migrate
+    python examples/prompt_studio_facade.py
 
 Code that was written for a queue of its own goes on working while its jobs move to
 pgjobs. `backend_for` decides per domain, so that the move can be undone by a variable.
@@ -9,6 +11,7 @@ pgjobs. `backend_for` decides per domain, so that the move can be undone by a va
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from pgjobs import backend_for, sync
@@ -100,6 +103,19 @@ class PromptStudioJobs:
             return False
         return True
 
+    def run_next(self, work: Callable[[Record], Any]) -> bool:
+        """Runs one job; False when nothing is due. A job that was lost meanwhile is somebody else's."""
+        record = self.get_next_job()
+        if record is None:
+            return False
+        try:
+            result = work(record)
+        except Exception as error:
+            self.update_job_status(record["id"], "failed", f"{type(error).__name__}: {error}")
+        else:
+            self.update_job_status(record["id"], "completed", result=result)
+        return True
+
     def cancel_job(self, job_id: int, reason: str | None = None) -> bool:
         try:
             self._jobs.cancel_job(job_id, reason)
@@ -108,16 +124,21 @@ class PromptStudioJobs:
         return True
 
 
-def main(url: str) -> None:
+def evaluate(record: Record) -> Record:
+    return {"score": 0.9, "model": record["payload"]["model"]}
+
+
+def main(url: str | None = None) -> None:
     if backend_for(DOMAIN) != "core":
         sys.exit(f"{DOMAIN} still runs on {backend_for(DOMAIN)}")
     with sync.JobManager(url) as manager:
         jobs = PromptStudioJobs(manager, "studio-1")
         jobs.create_job("evaluation", 17, {"model": "small"}, project_id=3)
-        while (record := jobs.get_next_job()) is not None:
-            jobs.update_job_status(record["id"], "completed", result={"score": 0.9})
-            print(record["job_type"], record["entity_id"], jobs.get_job(record["id"]))
+        while jobs.run_next(evaluate):
+            pass
+        for record in jobs.list_jobs(status="completed"):
+            print(record["job_type"], record["entity_id"], record)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -25,6 +25,19 @@ _SERVER = pytest.StashKey[EmbeddedPostgres]()
 _ADDRESS = pytest.StashKey[dict[str, Any]]()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What only Postgres has is tested there only."""
+    elsewhere = [item for item in items if item.get_closest_marker("postgres_only") and _is_on_sqlite(item)]
+    if elsewhere:
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if item not in set(elsewhere)]
+
+
+def _is_on_sqlite(item: pytest.Item) -> bool:
+    chosen = getattr(item, "callspec", None)
+    return chosen is not None and not {"sqlite", "sqlite_url"}.isdisjoint(map(str, chosen.params.values()))
+
+
 _OPEN_FILES = 8192
 """Five hundred long polls have both their ends here, which is more than most logins may open at first."""
 

@@ -21,7 +21,9 @@ from (values
   ('PJ018', 'room-locked', 423, 'The host application has locked the room'),
   ('PJ019', 'job-unavailable', 409, 'The job is archived, or its work forbids the step'),
   ('PJ020', 'direct-change', 409, 'Rows are changed by verbs only'),
-  ('PJ021', 'schedule-not-found', 404, 'No such schedule')
+  ('PJ021', 'schedule-not-found', 404, 'No such schedule'),
+  ('PJ022', 'not-on-sqlite', 501, 'SQLite does not have this: it needs Postgres'),
+  ('PJ023', 'token-not-found', 404, 'No such API token')
 ) as p (sqlstate, problem, status, title);
 
 comment on view pgjobs.problems is

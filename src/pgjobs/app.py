@@ -50,9 +50,10 @@ def create_app(
         serving: Queue = queue or app.state.pgjobs_queue
         await require_current(serving)
         upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
-        if settings.run_schedules:
+        has_everything = serving.driver.dialect != "sqlite"
+        if settings.run_schedules and has_everything:
             upkeep.append(asyncio.create_task(run_schedules(serving), name="pgjobs schedules"))
-        if settings.run_cleanup:
+        if settings.run_cleanup and has_everything:
             cleaner = CleanupRunner(serving, node_id=settings.cleanup_node)
             upkeep.append(asyncio.create_task(cleaner.run(), name="pgjobs cleaner"))
         try:

@@ -18,6 +18,11 @@ class PgJobsError(Exception):
         self.detail = detail
         self.hint = hint
 
+    def __str__(self) -> str:
+        """Message, detail and hint, which is what a traceback and a log show."""
+        parts = [part for part in (self.message, self.detail, self.hint) if part]
+        return ". ".join([*(part.rstrip(".") for part in parts[:-1]), *parts[-1:]])
+
 
 class NotFound(PgJobsError):
     """Something was named that does not exist."""
@@ -155,6 +160,27 @@ class ScheduleNotFound(NotFound):
     """No such schedule."""
 
     sqlstate, problem = "PJ021", "schedule-not-found"
+
+
+class NotOnSqlite(PgJobsError):
+    """SQLite, which is for tests, does not have this: it needs Postgres."""
+
+    sqlstate, problem, status = "PJ022", "not-on-sqlite", 501
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = "Use Postgres: pip install 'pgjobs-server[embedded]', then pgjobs dev starts one.",
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+
+
+class TokenNotFound(NotFound):
+    """No such API token."""
+
+    sqlstate, problem = "PJ023", "token-not-found"
 
 
 class SchemaBehind(PgJobsError):

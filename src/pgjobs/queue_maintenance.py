@@ -239,12 +239,20 @@ class MaintenanceVerbs:
         return CleanupTask.of(rows[0])
 
     async def delete_job(
-        self, job: str, *, actor: str | None = None, reason: str | None = None, batch: int | None = None
+        self,
+        job: str,
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        batch: int | None = None,
+        dry_run: bool = False,
     ) -> int:
-        """Removes a job and all of its tasks for good, batch by batch; how many tasks went."""
+        """Removes a job and all of its tasks for good, batch by batch; how many tasks went, or would go."""
         removed = 0
         while True:
-            rows = await self.driver.call("delete_job", job=job, actor=actor, reason=reason, batch=batch)
+            rows = await self.driver.call(
+                "delete_job", job=job, actor=actor, reason=reason, batch=batch, dry_run=dry_run or None
+            )
             removed += int(rows[0]["removed"])
             if rows[0]["is_done"]:
                 return removed

@@ -90,9 +90,9 @@ class OperatorVerbs:
         return [StuckTask.of(row) for row in await self.driver.call("stuck")]
 
     async def storage(self) -> list[TableHealth]:
-        """How each table is doing, the largest first. Postgres only: SQLite answers with nothing."""
+        """How each table is doing, the largest first."""
         return [TableHealth.of(row) for row in await self.driver.call("storage")]
 
     async def blockers(self) -> list[Blocker]:
-        """Who keeps dead rows from being removed. Postgres only: SQLite answers with nothing."""
+        """Who keeps dead rows from being removed."""
         return [Blocker.of(row) for row in await self.driver.call("blockers")]

@@ -75,9 +75,15 @@ class JobManager(_Blocking):
     _wrapped: manager.JobManager
 
     def __init__(
-        self, url: str | None = None, *, settings: manager.ManagerSettings | None = None, **options: Any
+        self,
+        url: str | None = None,
+        *,
+        settings: manager.ManagerSettings | None = None,
+        on_lost_lease: manager.OnLostLease | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(manager.JobManager(asynchronous.Queue(_driver(url, **options)), settings))
+        queue = asynchronous.Queue(_driver(url, **options))
+        super().__init__(manager.JobManager(queue, settings, on_lost_lease=on_lost_lease))
 
     @property
     def queue(self) -> Queue:

@@ -21,6 +21,8 @@ from tests.conformance.runs import (
 )
 from tests.conformance.stages import claim
 
+pytestmark = pytest.mark.postgres_only
+
 HOUR = timedelta(hours=1)
 ELSEWHERE = {"type": "local_dir", "base_dir": "/elsewhere"}
 

@@ -19,6 +19,8 @@ from tests.conformance.runs import (
     register_runs,
 )
 
+pytestmark = pytest.mark.postgres_only
+
 HOUR = timedelta(hours=1)
 
 

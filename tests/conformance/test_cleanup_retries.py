@@ -14,6 +14,8 @@ from tests.conformance.runs import (
     kinds,
 )
 
+pytestmark = pytest.mark.postgres_only
+
 TABLE = [
     ("network", 60, 6 * 3600, 30, "retrying"),
     ("http", 60, 6 * 3600, 30, "retrying"),

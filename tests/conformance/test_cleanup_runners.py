@@ -29,7 +29,7 @@ from tests.conformance.runs import (
     register_runs,
 )
 
-pytestmark = pytest.mark.usefixtures("dav_secrets")
+pytestmark = [pytest.mark.postgres_only, pytest.mark.usefixtures("dav_secrets")]
 
 
 @contextmanager
@@ -59,8 +59,7 @@ async def test_two_cleaners_never_share_a_task(queue, clock, home):
 
 async def _another(queue: Queue, home: Any) -> Queue:
     """The same queue over connections of its own."""
-    options = {"clock": home.clock.now} if home.url.startswith("sqlite") else {}
-    return await Queue.connect(home.url, **options)
+    return await Queue.connect(home.url)
 
 
 async def test_a_tick_tries_at_most_its_batch(queue, clock):

@@ -25,7 +25,7 @@ from tests.conformance.runs import (
 )
 from tests.dav_server import DavPlace, LocalPlace, Place, answering, write_run
 
-pytestmark = pytest.mark.usefixtures("dav_secrets")
+pytestmark = [pytest.mark.postgres_only, pytest.mark.usefixtures("dav_secrets")]
 
 
 @pytest.fixture(params=["local_dir", "webdav"])

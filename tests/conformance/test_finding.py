@@ -15,6 +15,8 @@ from tests.conformance.homes import Clock
 from tests.conformance.stages import STAGES, claim, failed, pending, retrying
 from tests.releases import newest_migration
 
+pytestmark = pytest.mark.postgres_only
+
 OTHER = "lab:tests:Other"
 
 

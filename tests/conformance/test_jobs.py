@@ -16,6 +16,7 @@ from pgjobs.errors import (
     JobNotFound,
     JobUnavailable,
     SchemaConflict,
+    TaskNotFound,
     WorkerNotFound,
 )
 from tests.conformance.stages import claim, pending
@@ -310,3 +311,31 @@ async def test_a_job_to_keep_can_be_retired_by_name(queue):
     await queue.register_job("lab", "exports", "weekly", keep=True)
     assert (await queue.retire_job("lab:exports:weekly")).deleted_at is not None
     assert await queue.list_jobs("lab") == []
+
+
+async def test_deleting_a_job_takes_its_tasks_and_their_history_along(queue, job, read_events):
+    waiting = await queue.submit_task(job, idempotency_key="k")
+    await queue.submit_task(job, delay=timedelta(hours=1))
+    running = await claim(queue, job, start=True)
+    await queue.ignore_task((await queue.submit_task(job)).task_id)
+    await queue.register_worker("w", jobs=[job])
+    await queue.register_job("lab", "tests", "Kept")
+    kept = await queue.submit_task("lab:tests:Kept")
+    assert await queue.delete_job(job, actor="ada", reason="gone", batch=2) == 3
+    with pytest.raises(JobNotFound):
+        await queue.get_job(job)
+    for lost in (queue.get_task(waiting.task_id), queue.complete_task(running)):
+        with pytest.raises(TaskNotFound):
+            await lost
+    assert (await queue.get_task(kept.task_id)).status == "pending"
+    deleted = [event for event in await read_events() if event.kind == "job_deleted"]
+    assert [(event.actor, event.message, event.fields["job"]) for event in deleted] == [("ada", "gone", job)]
+    assert (await queue.register_job(*job.split(":"))).registered == "created"
+    assert (await queue.submit_task(job, idempotency_key="k")).is_new
+
+
+async def test_an_internal_job_is_not_deleted(queue, nothing_changes):
+    await queue.register_job("@internal", "tests", "Work")
+    async with nothing_changes():
+        with pytest.raises(JobUnavailable):
+            await queue.delete_job("@internal:tests:Work")

@@ -125,6 +125,7 @@ async def test_registering_sets_a_limit_and_leaves_it_when_it_names_none(queue, 
     assert (await queue.get_job(job)).max_running == 4
 
 
+@pytest.mark.postgres_only
 async def test_a_task_that_waits_for_a_slot_says_so(queue, limited):
     await claim_all(queue, limited)
     waiting = (await queue.list_tasks(status="pending"))[-1]

@@ -9,6 +9,8 @@ import pytest
 from pgjobs.errors import InvalidArgument, JobNotFound
 from tests.conformance.stages import STAGES, claim, pending
 
+pytestmark = pytest.mark.postgres_only
+
 MINUTE = timedelta(minutes=1)
 # What a task in each stage counts as.
 COUNTED_AS = {

@@ -9,6 +9,8 @@ import pytest
 
 from pgjobs.errors import InvalidArgument, InvalidRoom, JobNotFound, JobUnavailable, ScheduleNotFound
 
+pytestmark = pytest.mark.postgres_only
+
 MINUTE = timedelta(minutes=1)
 TEN = 10 * MINUTE
 

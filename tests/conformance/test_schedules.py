@@ -10,6 +10,8 @@ from pgjobs.errors import InvalidArgument, JobUnavailable
 from pgjobs.queue_schedules import ScheduleRun
 from tests.conformance.stages import claim, claim_all
 
+pytestmark = pytest.mark.postgres_only
+
 MINUTE = timedelta(minutes=1)
 TEN = 10 * MINUTE
 

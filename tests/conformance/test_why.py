@@ -8,6 +8,8 @@ import pytest
 
 from tests.conformance.stages import STAGES, claim, claim_all, pending
 
+pytestmark = pytest.mark.postgres_only
+
 ORDER = {
     "pending": [
         "exists",

@@ -6,12 +6,12 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from hashlib import md5
 from typing import Any
 
 import asyncpg
 import pytest
 
-from pgjobs.drivers.sqlite_functions import error_fingerprint, short_duration
 from pgjobs.queue import Queue
 
 JOB = "@global:tests:Work"
@@ -140,20 +140,39 @@ async def test_counting_goes_on_in_a_cluster_with_younger_transactions(queue, ps
     assert [error.last_week for error in await queue.errors()] == [1]
 
 
-async def test_a_fingerprint_is_the_same_in_python_and_in_sql(psql):
-    messages = [
-        "timeout after 30.5 s on 'db7'",
-        'no "file" 0xdeadBEEF',
-        "  task 1b671a64-40d5-491e-99b0-da01ff1f3341 is gone\nTraceback",
-        "x" * 500,
-        "",
-    ]
-    for message in messages:
-        in_sql = await psql.fetchval("select pgjobs.error_fingerprint('kind', $1)", message)
-        assert in_sql == error_fingerprint("kind", message)
-    for seconds in (0.0, 0.0004, 0.9999, 1, 1.5, 2.5, 99, 100, 5999, 6000, 172799, 172800, 1e7):
-        in_sql = await psql.fetchval("select pgjobs.short_duration($1)", float(seconds))
-        assert in_sql == short_duration(float(seconds))
+@pytest.mark.parametrize(
+    ("message", "pattern"),
+    [
+        ("timeout after 30.5 s on 'db7'", "timeout after # s on *"),
+        ('no "file" 0xdeadBEEF', "no * #"),
+        ("  task 1b671a64-40d5-491e-99b0-da01ff1f3341 is gone\nTraceback", "task * is gone"),
+        ("x" * 500, "x" * 200),
+        ("", ""),
+    ],
+)
+async def test_errors_that_differ_in_numbers_ids_and_quotes_have_one_fingerprint(psql, message, pattern):
+    fingerprint = await psql.fetchval("select pgjobs.error_fingerprint('kind', $1)", message)
+    assert fingerprint == md5(f"kind:{pattern}".encode()).hexdigest()[:12]
+
+
+async def test_durations_are_told_in_one_unit(psql):
+    told = {
+        0.0: "0 ms",
+        0.0004: "0 ms",
+        0.9999: "1000 ms",
+        1: "1 s",
+        1.5: "2 s",
+        2.5: "2 s",
+        99: "99 s",
+        100: "2 min",
+        5999: "100 min",
+        6000: "2 h",
+        172799: "48 h",
+        172800: "2 d",
+        1e7: "116 d",
+    }
+    for seconds, text in told.items():
+        assert await psql.fetchval("select pgjobs.short_duration($1)", float(seconds)) == text
 
 
 @pytest.mark.parametrize(

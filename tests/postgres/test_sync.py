@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
@@ -13,7 +15,7 @@ import pytest
 
 from pgjobs import errors
 from pgjobs.queue import Queue as AsyncQueue
-from pgjobs.sync import Queue
+from pgjobs.sync import JobManager, Queue
 
 JOB = "@global:tests:Echo"
 MINUTE = timedelta(minutes=1)
@@ -123,10 +125,76 @@ async def test_a_queue_is_usable_inside_an_event_loop(queue):
     assert queue.submit_task(JOB).is_new
 
 
-def test_listening_and_migrating_are_refused_with_advice(queue):
-    with pytest.raises(errors.InvalidArgument, match="migrate"):
-        queue.migrate()
+def test_a_queue_shows_no_driver(queue):
     assert not hasattr(queue, "driver")
+
+
+@pytest.mark.parametrize("open_one", [Queue.connect, JobManager], ids=["queue", "manager"])
+def test_an_empty_database_is_migrated(empty_database_url, monkeypatch, open_one):
+    monkeypatch.setenv("PGJOBS_MANAGE_ROLES", "false")
+    with open_one(empty_database_url) as opened:
+        opened.migrate()
+        opened.migrate()
+    with Queue.connect(empty_database_url) as queue:
+        assert queue.count_workers().total == 0
+
+
+async def test_an_empty_database_is_migrated_inside_an_event_loop(empty_database_url, monkeypatch):
+    monkeypatch.setenv("PGJOBS_MANAGE_ROLES", "false")
+    address = urlsplit(empty_database_url)
+    without_password = address._replace(netloc=f"{address.username}@{address.hostname}:{address.port}")
+    with JobManager(without_password.geturl(), password=address.password) as manager:
+        manager.migrate()
+        assert manager.list_jobs() == []
+
+
+def test_a_transaction_of_the_callers_does_not_migrate(queue, database_url):
+    with psycopg.connect(database_url) as connection, pytest.raises(errors.InvalidArgument, match="migrate"):
+        queue.bound_to(connection).migrate()
+
+
+UNREACHABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "wrong password": ({"password": "wrong"}, "password authentication failed"),
+    "unknown user": ({"user": "nobody_of_that_name"}, "password authentication failed"),
+    "unknown database": ({"path": "/no_such_database"}, 'database "no_such_database" does not exist'),
+    "wrong port": ({"port": 1}, "refused"),
+    "unknown host": ({"hostname": "no.such.host.invalid"}, "no.such.host.invalid"),
+}
+
+
+def moved(url: str, **parts: Any) -> str:
+    address = urlsplit(url)
+    user, password = parts.get("user", address.username), parts.get("password", address.password)
+    host, port = parts.get("hostname", address.hostname), parts.get("port", address.port)
+    path = parts.get("path", address.path)
+    return address._replace(netloc=f"{user}:{password}@{host}:{port}", path=path).geturl()
+
+
+@pytest.mark.parametrize("call", ["list_jobs", "migrate"])
+@pytest.mark.parametrize("what", UNREACHABLE)
+def test_a_database_that_cannot_be_reached_is_told_of_at_once(database_url, what, call):
+    parts, reason = UNREACHABLE[what]
+    began = time.monotonic()
+    url = moved(database_url, **parts)
+    with JobManager(url) as manager, pytest.raises(errors.DatabaseUnavailable) as told:
+        getattr(manager, call)()
+    assert time.monotonic() - began < 10
+    assert reason in str(told.value)
+    assert urlsplit(database_url).password not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:hu/sh@127.0.0.1/x",
+        "postgresql://ada:hush@[::1/x",
+        "postgresql://ada:hush@127.0.0.1:no/x",
+    ],
+)
+def test_a_url_that_is_none_is_told_of_without_its_password(url):
+    with JobManager(url) as manager, pytest.raises(errors.PgJobsError) as told:
+        manager.list_jobs()
+    assert "hush" not in str(told.value)
 
 
 REFUSED: dict[str, tuple[type[errors.PgJobsError], Callable[[Any], Any]]] = {

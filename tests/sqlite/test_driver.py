@@ -124,7 +124,7 @@ async def test_an_unknown_argument_is_refused(queue):
 
 
 async def test_an_argument_that_must_be_given_is_asked_for(queue):
-    with pytest.raises(InvalidArgument, match="job must be given"):
+    with pytest.raises(InvalidArgument, match="job is required"):
         await queue.driver.call("get_job")
 
 

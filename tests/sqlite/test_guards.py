@@ -16,7 +16,6 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 async def connection(queue: Queue, job: str, connection: sqlite3.Connection) -> sqlite3.Connection:
     """Sees task 1 completed, 2 failed, 3 running, 4 waiting for another attempt and 5 pending."""
-    await queue.set_job_target(job, {"type": "local_dir", "base_dir": "/nowhere"}, node_id="here")
     await queue.submit_tasks(job, [{}] * 5)
     leases = await queue.claim_tasks(
         holder="me", lease=timedelta(minutes=1), in_room="@global", quantity=4, start=True
@@ -42,12 +41,6 @@ CHANGES = [
     "insert into attempts (task_id, attempt, status, ended_at) values (1, 1, 'failed', 1)",
     "delete from events",
     "insert into events (at, kind) values (1, 'completed')",
-    "insert into targets (job_id, node_id) values (1, 'elsewhere')",
-    "update targets set node_id = 'elsewhere'",
-    "delete from targets",
-    "insert into run_targets (task_id, job_id, node_id, target, taken_at) values (1, 1, 'a', '{}', 1)",
-    "update run_targets set target = '{}'",
-    "delete from run_targets",
 ]
 
 

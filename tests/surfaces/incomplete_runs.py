@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -19,11 +17,6 @@ HOUR = timedelta(hours=1)
 
 async def clean_up_at_once(url: str) -> None:
     """What an operator would set: anything that ended is old enough."""
-    if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-            connection.execute("update settings set cleanup_after = 1")
-            connection.commit()
-        return
     other = await asyncpg.connect(url)
     await other.execute("update pgjobs.settings set cleanup_after = '1 microsecond'")
     await other.close()

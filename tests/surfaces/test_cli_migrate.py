@@ -48,7 +48,7 @@ async def test_a_dump_needs_no_database_and_can_be_run_by_psql(empty_database_ur
     ],
 )
 def test_an_unreachable_database_is_one_line_without_the_password(url: str):
-    failed = pgjobs("migrate", "--url", url)
+    failed = pgjobs("migrate", PGJOBS_DATABASE_URL=url)
     assert (failed.returncode, failed.stdout) == (1 if ":1/" in url else 2, "")
     assert failed.stderr.startswith("pgjobs: ")
     assert failed.stderr.count("\n") == 1
@@ -56,7 +56,8 @@ def test_an_unreachable_database_is_one_line_without_the_password(url: str):
 
 
 def test_a_wrong_password_is_one_line(postgres_server: PostgresServer):
-    failed = pgjobs("migrate", "--url", postgres_server.url().replace(postgres_server.password, "hush"))
+    url = postgres_server.url().replace(postgres_server.password, "hush")
+    failed = pgjobs("migrate", PGJOBS_DATABASE_URL=url)
     assert failed.returncode == 1
     assert failed.stderr == 'pgjobs: password authentication failed for user "postgres"\n'
 

@@ -141,6 +141,43 @@ def test_the_newest_system_version_comes_first_and_the_wheel_last(
     assert find_binaries() == home / "17" / "bin"
 
 
+def postgres_in(directory: Path, version: str) -> Path:
+    directory.mkdir(parents=True)
+    (directory / "initdb").touch()
+    program = directory / "postgres"
+    program.write_text(f"#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n")
+    program.chmod(0o755)
+    return directory
+
+
+def test_a_system_postgres_that_is_too_old_is_passed_by_for_the_wheels(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+):
+    monkeypatch.delenv("PGJOBS_PG_BIN", raising=False)
+    monkeypatch.setattr(binaries, "_SYSTEM", home)
+    postgres_in(home / "14" / "bin", "14.9")
+    postgres_in(home / "9.6" / "bin", "9.6.24")
+    assert find_binaries().parent.name == "pginstall18"
+    monkeypatch.setattr(binaries, "wheel_binaries", list)
+    with pytest.raises(EmbeddedPostgresError, match=r"Postgres 14 in .*, 9 in .* is too old") as refused:
+        find_binaries()
+    assert "15 or newer" in str(refused.value)
+    assert "pgjobs-server[embedded]" in str(refused.value)
+    assert find_binaries_of(monkeypatch, postgres_in(home / "15" / "bin", "15.1")) == home / "15" / "bin"
+
+
+def find_binaries_of(monkeypatch: pytest.MonkeyPatch, directory: Path) -> Path:
+    monkeypatch.setenv("PGJOBS_PG_BIN", str(directory))
+    return find_binaries()
+
+
+def test_binaries_that_were_named_are_refused_when_they_are_too_old(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+):
+    with pytest.raises(EmbeddedPostgresError, match=r"Postgres 13 in .* is too old"):
+        find_binaries_of(monkeypatch, postgres_in(home / "somewhere" / "bin", "13.4 (Debian 13.4-1)"))
+
+
 async def test_the_wheel_serves_without_a_system_postgres(monkeypatch: pytest.MonkeyPatch, home: Path):
     monkeypatch.delenv("PGJOBS_PG_BIN", raising=False)
     monkeypatch.setattr(binaries, "_SYSTEM", home)

@@ -12,6 +12,8 @@ from tests.releases import newest_migration
 from tests.surfaces.operations import operations
 from tests.surfaces.rest_server import Api, problem_of
 
+pytestmark = pytest.mark.postgres_only
+
 JOB = "lab:modifiers:Rotate"
 SECRET_URL = "https://ada:hunter2@files.example.org/drop?sig=deadbeef#part"
 

@@ -21,6 +21,8 @@ from tests.surfaces.conftest import Serve
 from tests.surfaces.incomplete_runs import RUNS, Failing, incomplete_runs, tick
 from tests.surfaces.rest_server import SECRET, Api, problem_of, serving, token_of
 
+pytestmark = pytest.mark.postgres_only
+
 CLEANUPS = "/api/maintenance/incomplete-cleanup"
 
 

@@ -15,6 +15,8 @@ from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, problem_of, token_of
 from tests.surfaces.test_events_stream import streaming
 
+pytestmark = pytest.mark.postgres_only
+
 JOB = "lab:modifiers:Rotate"
 SECRET_URL = "https://ada:hunter2@files.example.org/drop?sig=deadbeef#part"
 

@@ -31,6 +31,8 @@ from tests.surfaces.operations import operations
 from tests.surfaces.processes import Server
 from tests.surfaces.rest_server import Api, problem_of, serving, token_of
 
+pytestmark = pytest.mark.postgres_only
+
 COOKIE = "pgjobs_session"
 
 

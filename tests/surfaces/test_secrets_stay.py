@@ -21,6 +21,8 @@ from tests.surfaces.conftest import Serve
 from tests.surfaces.incomplete_runs import Failing, incomplete_runs, tick
 from tests.surfaces.rest_server import Api, token_of
 
+pytestmark = pytest.mark.postgres_only
+
 CLEANUPS = "/api/maintenance/incomplete-cleanup"
 SECRETS = ("user:secret@", "secret-in-a-query", "secret-in-a-fragment", "hunter2", "secret-token")
 LEAK = (
@@ -66,17 +68,16 @@ async def everything_told(queue: Queue, url: str, base: str, run: UUID, task_id:
         done = run_command("cleanup", *command, PGJOBS_DATABASE_URL=url)
         assert done.returncode == 0, done.stderr
         told[f"cleanup {' '.join(command)}"] = done.stdout + done.stderr
-    if not url.startswith("sqlite"):
-        connection = await asyncpg.connect(url)
-        for view in (
-            "incomplete_cleanup_tasks",
-            "incomplete_cleanup_events",
-            "task",
-            "failed",
-            "task_events",
-        ):
-            told[view] = repr(await connection.fetch(f"select * from pgjobs.{view}"))
-        await connection.close()
+    connection = await asyncpg.connect(url)
+    for view in (
+        "incomplete_cleanup_tasks",
+        "incomplete_cleanup_events",
+        "task",
+        "failed",
+        "task_events",
+    ):
+        told[view] = repr(await connection.fetch(f"select * from pgjobs.{view}"))
+    await connection.close()
     return told
 
 
@@ -187,11 +188,10 @@ async def test_a_schedule_is_told_without_the_secrets_of_its_payload_and_reasons
     ):  # fmt: skip
         done = run_command("schedules", *command, PGJOBS_DATABASE_URL=queue_url)
         told[f"schedules {' '.join(command[:2])}"] = done.stdout + done.stderr
-    if not queue_url.startswith("sqlite"):
-        connection = await asyncpg.connect(queue_url)
-        for view in ("schedule", "task_events", "findings"):
-            told[view] = repr(await connection.fetch(f"select * from pgjobs.{view}"))
-        await connection.close()
+    connection = await asyncpg.connect(queue_url)
+    for view in ("schedule", "task_events", "findings"):
+        told[view] = repr(await connection.fetch(f"select * from pgjobs.{view}"))
+    await connection.close()
     assert_silent({**told, "logs": lines()})
 
 

@@ -29,6 +29,12 @@ begin
   if acquire_generic_jobs.domain is null or acquire_generic_jobs.queue is null then
     perform pgjobs.refuse('validation-error', 'A domain and a queue must be named');
   end if;
+  if acquire_generic_jobs.worker_id is null or length(acquire_generic_jobs.worker_id) not between 1 and 200 then
+    perform pgjobs.refuse('validation-error', 'worker_id must have 1 to 200 characters');
+  end if;
+  if acquire_generic_jobs.lease is null then
+    perform pgjobs.refuse('validation-error', 'lease is required');
+  end if;
   v_tasks := array(
     select c.task_id
     from pgjobs.claim_tasks(

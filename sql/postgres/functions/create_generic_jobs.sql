@@ -27,22 +27,34 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
-  v_job integer := (
-    select j.id from pgjobs.jobs as j
-    where j.room = create_generic_jobs.domain and j.category = create_generic_jobs.queue
-      and j.name = create_generic_jobs.job_type and j.deleted_at is null
-  );
+  v_job integer;
+  v_archived_at timestamptz;
   v_tasks bigint[];
 begin
+  select j.id, j.archived_at into v_job, v_archived_at
+  from pgjobs.jobs as j
+  where j.room = create_generic_jobs.domain and j.category = create_generic_jobs.queue
+    and j.name = create_generic_jobs.job_type and j.deleted_at is null;
+  if v_archived_at is not null then
+    perform pgjobs.refuse('job-unavailable',
+      format('Job type %s:%s:%s is archived', create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type),
+      format('Since %s.', v_archived_at), format('select pgjobs.unarchive_job(%L)',
+        concat_ws(':', create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type)));
+  end if;
+  if length(create_generic_jobs.owner_user_id) > 200 then
+    perform pgjobs.refuse('validation-error', 'owner_user_id must have at most 200 characters');
+  end if;
   if create_generic_jobs.max_retries is null or create_generic_jobs.max_retries not between 0 and 9999 then
     perform pgjobs.refuse('validation-error', 'max_retries must be between 0 and 9999',
       format('Got %s.', create_generic_jobs.max_retries));
   end if;
   if v_job is null and create_generic_jobs.domain in ('@global', '@internal') then
-    perform pgjobs.refuse('job-not-found', format('No such job in %s', create_generic_jobs.domain),
-      'Jobs of everybody and of the server are not registered by their first use.', 'select pgjobs.register_job(...)');
+    perform pgjobs.refuse('job-not-found',
+      format('No job type %s:%s in the domain %s', create_generic_jobs.queue, create_generic_jobs.job_type, create_generic_jobs.domain),
+      'Those of everybody and of the server are not registered by their first use.', 'select pgjobs.register_job(...)');
   end if;
   if v_job is null then
+    perform pgjobs._check_job_type(create_generic_jobs.domain, create_generic_jobs.queue, create_generic_jobs.job_type);
     -- Without a schema, so that a job that comes back keeps its own.
     v_job := (
       select r.job_id

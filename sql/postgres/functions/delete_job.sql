@@ -1,8 +1,9 @@
 -- Removes a job for good, with its tasks, their history and their clean-up tasks,
 -- a bounded batch at a time: call it until it says is_done. The first call puts
--- the job away, so that nothing new comes meanwhile.
+-- the job away, so that nothing new comes meanwhile. With `dry_run` it only tells
+-- how many tasks would go.
 create function pgjobs.delete_job(
-  job text, actor text default null, reason text default null, batch integer default 10000
+  job text, actor text default null, reason text default null, batch integer default 10000, dry_run boolean default false
 )
 returns table (removed integer, is_done boolean)
 language plpgsql volatile security definer
@@ -21,6 +22,12 @@ begin
   end if;
   if v_job.room = '@internal' then
     perform pgjobs.refuse('job-unavailable', format('Job %s is @internal', v_job.full_name), null, 'Archive it instead.');
+  end if;
+  if delete_job.dry_run then
+    removed := cardinality(pgjobs.some_tasks_of(v_job.id, 2147483647));
+    is_done := true;
+    return next;
+    return;
   end if;
   update pgjobs.jobs as j
   set archived_at = coalesce(j.archived_at, v_now), deleted_at = coalesce(j.deleted_at, v_now)
@@ -48,4 +55,4 @@ end
 $$;
 
 comment on function pgjobs.delete_job is
-  'Removes a job and its history for good. Example: select * from pgjobs.delete_job(''lab:backups:nightly'')';
+  'Removes a job and its history for good. Example: select * from pgjobs.delete_job(''lab:backups:nightly'', dry_run => true)';

@@ -21,7 +21,7 @@ begin
     and (get_generic_job.project_id is null or g.project_id = get_generic_job.project_id);
   if not found then
     perform pgjobs.refuse('task-not-found',
-      format('Task %s does not exist', coalesce(get_generic_job.task_id::text, get_generic_job.task_uuid::text)));
+      format('Job %s does not exist', coalesce(get_generic_job.task_id::text, get_generic_job.task_uuid::text)));
   end if;
 end
 $$;

@@ -29,11 +29,16 @@ declare
   v_last bigint;
   v_tasks bigint[];
 begin
-  if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 or prune_tasks.older_than < interval '0'
-    or prune_tasks.of_status not in ('completed', 'failed', 'cancelled')
-  then
-    perform pgjobs.refuse('validation-error',
-      'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled');
+  if prune_tasks.batch is null or prune_tasks.batch not between 1 and 100000 then
+    perform pgjobs.refuse('validation-error', 'batch must be between 1 and 100000', format('Got %s.', prune_tasks.batch));
+  end if;
+  if prune_tasks.older_than < interval '0' or prune_tasks.older_than > interval '1000 years' then
+    perform pgjobs.refuse('validation-error', 'older_than must be between zero and 1000 years',
+      format('Got %s.', prune_tasks.older_than));
+  end if;
+  if prune_tasks.of_status not in ('completed', 'failed', 'cancelled') then
+    perform pgjobs.refuse('validation-error', 'of_status must be completed, failed or cancelled',
+      format('Got %s.', quote_literal(prune_tasks.of_status)));
   end if;
   v_key := 'pgjobs.pruned_' || md5(row(prune_tasks.of_status, prune_tasks.older_than, v_job, prune_tasks.in_room, prune_tasks.in_category)::text);
   v_floor := case when not prune_tasks.dry_run then pgjobs.pruned_upto(v_key, v_now) end;

@@ -12,7 +12,8 @@ begin
   where t.id = revoke_token.token_id
   returning t.revoked_at;
   if not found then
-    perform pgjobs.refuse('validation-error', format('Token %s does not exist', revoke_token.token_id));
+    perform pgjobs.refuse('token-not-found', format('Token %s does not exist', revoke_token.token_id),
+      null, 'select id, name from pgjobs.list_tokens()');
   end if;
 end
 $$;

@@ -34,7 +34,7 @@ declare
   v_now timestamptz := pgjobs.now();
   v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
   v_room text := coalesce(submit_tasks.room, v_job.room);
-  v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
+  v_attempts integer := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
   v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);
   v_ids bigint[];
@@ -42,7 +42,7 @@ declare
   v_entered bigint[];
 begin
   perform pgjobs.check_submission(
-    v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
+    v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts,
     submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
   if submit_tasks.tags is not null
@@ -81,8 +81,10 @@ begin
     end if;
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
   else
-    if not isfinite(v_run_at) then
-      perform pgjobs.refuse('validation-error', 'available_at must be a time', format('Got %s.', v_run_at));
+    -- Later times exist, but most languages cannot read them back.
+    if not isfinite(v_run_at) or v_run_at >= '9999-12-31 00:00:00+00' then
+      perform pgjobs.refuse('validation-error', 'available_at must be a time before the end of the year 9999',
+        format('Got %s.', v_run_at));
     end if;
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
     select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);

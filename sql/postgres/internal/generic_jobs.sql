@@ -55,3 +55,29 @@ $$;
 
 comment on function pgjobs.generic_homes is
   'Tasks with a status of the generic job manager, from where they live. Example: select * from pgjobs.generic_homes(''queued'', array[1], 1000000)';
+
+-- What a job type can be called, in the words of the generic job manager: the first
+-- job of a type registers it.
+create function pgjobs._check_job_type(domain text, queue text, job_type text)
+returns void
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if domain is null or domain = '' or domain ~ '[@:]' or length(domain) > 200 then
+    perform pgjobs.refuse('invalid-room-id', 'domain must have 1 to 200 characters, neither @ nor a colon',
+      format('Got %s.', coalesce(quote_literal(left(domain, 200)), 'null')));
+  end if;
+  if queue is null or queue = '' or queue ~ ':' or length(queue) > 200 then
+    perform pgjobs.refuse('invalid-category', 'queue must have 1 to 200 characters and no colon',
+      format('Got %s.', coalesce(quote_literal(left(queue, 200)), 'null')));
+  end if;
+  if job_type is null or job_type = '' or length(job_type) > 200 then
+    perform pgjobs.refuse('validation-error', 'job_type must have 1 to 200 characters',
+      format('Got %s.', coalesce(quote_literal(left(job_type, 200)), 'null')));
+  end if;
+end
+$$;
+
+comment on function pgjobs._check_job_type is
+  'Refuses names that a job type cannot have. Example: select pgjobs._check_job_type(''chatbooks'', ''default'', ''export'')';

@@ -49,8 +49,8 @@ begin
   if task_ids is null or tokens is null or cardinality(task_ids) <> cardinality(tokens)
     or cardinality(task_ids) > 10000 or cardinality(task_ids) <> any (lengths)
   then
-    perform pgjobs.refuse('validation-error', 'A batch is given by arrays of one length, at most 10000',
-      format('Got %s tasks, %s tokens and %s.', cardinality(task_ids), cardinality(tokens), lengths));
+    perform pgjobs.refuse('validation-error', 'A batch has at most 10000 items, in arrays of one length',
+      format('Got %s ids, %s tokens and %s.', cardinality(task_ids), cardinality(tokens), lengths));
   end if;
 end
 $$;
@@ -73,7 +73,7 @@ language plpgsql stable
 as $$
 begin
   if lease <= interval '0' then
-    perform pgjobs.refuse('validation-error', 'A lease must be longer than zero', format('Got %s.', lease));
+    perform pgjobs.refuse('validation-error', 'lease must be longer than zero', format('Got %s.', lease));
   end if;
   return (select pgjobs.capped_until(lease_until.lease, s.max_lease, lease_until.now) from pgjobs.settings as s);
 end

@@ -4,9 +4,11 @@ language plpgsql immutable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
-  if page_size is null or page_size not between 0 and 500 or page_offset is null or page_offset < 0 then
-    perform pgjobs.refuse('validation-error', 'page_size must be between 0 and 500 and page_offset not negative',
-      format('Got %s and %s.', page_size, page_offset));
+  if page_size is null or page_size not between 0 and 500 then
+    perform pgjobs.refuse('validation-error', 'page_size must be between 0 and 500', format('Got %s.', page_size));
+  end if;
+  if page_offset is null or page_offset < 0 then
+    perform pgjobs.refuse('validation-error', 'page_offset must not be negative', format('Got %s.', page_offset));
   end if;
 end
 $$;

@@ -11,6 +11,8 @@
 -- Leases up to `quantity` due tasks of a domain and queue to a holder known by
 -- name, and shows them in the words of the generic job manager. Ends lapsed
 -- leases as it goes, so that workers need no sweeper beside them.
+select refuse('validation-error', 'worker_id must have 1 to 200 characters')
+where length(:worker_id) not between 1 and 200;
 select 'leases' as v_step, 100 as v_most, true as v_start, cast(:project_id as text) as v_project;
 -- call claim_tasks(
 --   quantity => :quantity, lease => :lease, in_room => :domain, in_category => :queue, of_owner => :owner_user_id,

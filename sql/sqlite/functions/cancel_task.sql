@@ -3,11 +3,6 @@
 -- Cancels a task. A pending one ends at once; the worker of a claimed or running
 -- one is asked to stop and learns of it at its next renew or progress report.
 -- With `force` it ends now, and its holder's token is worth nothing.
-select json_array(:task_id) as v_one;
+select json_array(:task_id) as v_one, 'cancel' as v_step, 'pending, claimed and running' as v_allowed;
 -- call cancel_tasks(task_ids => :v_one, reason => :reason, force => :force, actor => :actor) into v_outcome
-select
-  'cancel' as v_step,
-  'pending, claimed and running' as v_allowed,
-  json_extract(:v_outcome, '$[0].problem') is null as v_is_allowed;
--- include refuse_step
-select v.* from task as v where v.id = :task_id;
+-- include answer_one_step

@@ -16,20 +16,7 @@ select
 from tasks as t
 where t.id in (select n.value from json_each(:v_named) as n)
   and t.status in ('pending', 'claimed', 'running');
-update tasks
-set
-  status = 'cancelled',
-  ended_at = now(),
-  reason = coalesce(:v_reason, reason),
-  actor = :actor,
-  is_ready = false,
-  due_at = null,
-  until = null,
-  error = null,
-  error_kind = null,
-  progress = null,
-  cancel_requested_at = null
-where id in (select c.value from json_each(:v_ending) as c);
+-- include cancel_now
 update tasks
 set cancel_requested_at = coalesce(cancel_requested_at, now()), reason = coalesce(:v_reason, reason)
 where id in (select c.value from json_each(:v_asked) as c);

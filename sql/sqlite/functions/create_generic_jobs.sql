@@ -20,13 +20,21 @@
 select refuse('validation-error', 'max_retries must be between 0 and 9999', 'Got ' || :max_retries || '.')
 where :max_retries not between 0 and 9999;
 select refuse(
-  'job-not-found', 'No such job in ' || :domain,
-  'Jobs of everybody and of the server are not registered by their first use.', 'Register it.'
+  'job-not-found', 'No job type ' || :queue || ':' || :job_type || ' in the domain ' || :domain,
+  'Those of everybody and of the server are not registered by their first use.', 'Register it.'
 )
 where :domain in ('@global', '@internal') and not exists (
   select 1 from jobs as j
   where j.room = :domain and j.category = :queue and j.name = :job_type and j.deleted_at is null
 );
+-- include check_job_type
+select refuse(
+  'job-unavailable', 'Job type ' || j.full_name || ' is archived', 'Since ' || iso_time(j.archived_at) || '.', 'Unarchive it.'
+)
+from jobs as j
+where j.room = :domain and j.category = :queue and j.name = :job_type and j.archived_at is not null
+  and j.deleted_at is null;
+select refuse('validation-error', 'owner_user_id must have at most 200 characters') where length(:owner_user_id) > 200;
 -- A known job keeps its schema and policy.
 select
   coalesce(max(j.schema), '{}') as v_schema,

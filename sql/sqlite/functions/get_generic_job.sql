@@ -3,7 +3,7 @@
 -- One task in the words of the generic job manager, by number or public id. With an
 -- owner or a project named, only if it is theirs: another's does not exist for them.
 select coalesce(:task_id, task_id(:task_uuid, (select s.task_key from secrets as s))) as v_task;
-select refuse('task-not-found', 'Task ' || coalesce(:task_id, :task_uuid, '') || ' does not exist')
+select refuse('task-not-found', 'Job ' || coalesce(:task_id, :task_uuid, '') || ' does not exist')
 where not exists (
   select 1 from tasks as t
   where t.id = :v_task

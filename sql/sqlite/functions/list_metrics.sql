@@ -1,11 +1,9 @@
 -- list_metrics()
 --
 -- The numbers of every job, one row each: what waits and runs now (queued,
--- backlog, processing, stale_processing), whether it is paused or archived (paused), how
--- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
--- where there are any), what ended in all time (completed, failed, cancelled, retried) and
--- how long it took (duration, latency, with the upper bound of each bucket in `up_to`).
--- include silent_workers
+-- backlog, processing, stale_processing), whether it is paused or archived (paused), what
+-- ended in all time (completed, failed, cancelled, retried) and how long it took (duration,
+-- latency, with the upper bound of each bucket in `up_to`).
 with numbers (job_id, measure, up_to, quantity, seconds) as (
   select t.job_id, 'queued', null, count(*), 0.0 from tasks as t where t.status = 'pending' group by t.job_id
   union all
@@ -22,25 +20,20 @@ with numbers (job_id, measure, up_to, quantity, seconds) as (
   select t.job_id, 'stale_processing', null, count(*), 0.0
   from tasks as t
   where t.status in ('claimed', 'running')
-    and (t.until <= now() or (t.until is null and t.worker_id in (select s.value from json_each(:v_silent) as s)))
+    and (t.until <= now() or (t.until is null and t.worker_id in (
+      select w.id from workers as w where w.last_heartbeat_at < now() - (select s.worker_timeout from settings as s)
+    )))
   group by t.job_id
   union all
   select j.id, 'paused', null, j.paused_at is not null or j.archived_at is not null, 0.0
   from jobs as j
   where j.deleted_at is null
   union all
-  select s.job_id, 'schedules', null, count(*), 0.0 from schedules as s group by s.job_id
-  union all
-  select s.job_id, 'overdue_schedules', null, count(*) filter (where s.next_run_at < now() - 120000000), 0.0
-  from schedules as s
-  group by s.job_id
-  union all
   select
     r.job_id, r.measure,
     (select b.up_to from histogram_bounds as b where b.bucket = r.bucket and r.measure in ('duration', 'latency')),
     r.quantity, r.seconds
-  from rollups as r
-  where r.minute = 0
+  from totals as r
   union all
   select j.id, m.column1, null, 0, 0.0
   from jobs as j

@@ -19,11 +19,14 @@ select
   :in_category as v_category,
   :batch as v_batch;
 -- include find_job
+select refuse('validation-error', 'batch must be between 1 and 100000', 'Got ' || :batch || '.')
+where :batch not between 1 and 100000;
+select refuse('validation-error', 'older_than must be between zero and 1000 years', 'Got ' || :older_than / 1e6 || ' s.')
+where :older_than not between 0 and 31557600000000000;
 select refuse(
-  'validation-error',
-  'batch must be between 1 and 100000, older_than not negative, status completed, failed or cancelled'
+  'validation-error', 'of_status must be completed, failed or cancelled', 'Got ' || quote(:of_status) || '.'
 )
-where :batch not between 1 and 100000 or :older_than < 0 or :of_status not in ('completed', 'failed', 'cancelled');
+where :of_status not in ('completed', 'failed', 'cancelled');
 -- include find_prunable
 select :v_pruned as v_answer, iif(:dry_run, '[]', :v_pruned) as v_pruned;
 -- include remove_tasks

@@ -30,14 +30,10 @@
 -- when its last worker leaves.
 select :room as v_room;
 -- include check_room
-select refuse('invalid-category', 'A category has 1 to 200 characters and no colon')
-where :category = '' or instr(:category, ':') > 0 or length(:category) > 200;
 select refuse('validation-error', 'A job''s name has 1 to 200 characters')
 where :name = '' or length(:name) > 200;
 select refuse('forbidden', 'Only a superuser may register jobs in ' || :room)
 where :actor is not null and not :is_superuser and :room in ('@global', '@internal');
-select refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels')
-where is_json_over(:schema, 65536) or json_depth(:schema) > 32;
 select refuse('validation-error', 'max_attempts must be between 1 and 10000', 'Got ' || :max_attempts || '.')
 where :max_attempts not between 1 and 10000;
 select refuse(
@@ -47,10 +43,7 @@ select refuse(
 where :max_running not between 1 and 1000000;
 select refuse('validation-error', 'events must be failures or full', 'Got ' || :events || '.')
 where :events not in ('failures', 'full');
-select refuse('worker-not-found', 'Worker ' || :worker_id || ' does not exist')
-where :worker_id is not null and not exists (
-  select 1 from workers as w where w.id = :worker_id and w.owner is coalesce(:actor, w.owner)
-);
+-- include check_registration
 select coalesce(
   (
     select iif(j.deleted_at is not null, 'reactivated', 'unchanged')

@@ -17,21 +17,14 @@ select refuse('forbidden', 'There are no @internal providers')
 where :room = '@internal';
 select refuse('forbidden', 'Only a superuser may register providers in @global')
 where :actor is not null and not :is_superuser and :room = '@global';
-select refuse('invalid-category', 'A category has 1 to 200 characters and no colon')
-where :category = '' or instr(:category, ':') > 0 or length(:category) > 200;
 select refuse('validation-error', 'A provider''s name has 1 to 200 characters')
 where :name = '' or length(:name) > 200;
-select refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels')
-where is_json_over(:schema, 65536) or json_depth(:schema) > 32;
 select refuse('validation-error', 'content_type must be a media type')
 where length(:content_type) > 200 or not matches(
   :content_type,
   '[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\\x00-\x1f]*"|[^\s";\x00-\x1f]+))*'
 );
-select refuse('worker-not-found', 'Worker ' || :worker_id || ' does not exist')
-where :worker_id is not null and not exists (
-  select 1 from workers as w where w.id = :worker_id and w.owner is coalesce(:actor, w.owner)
-);
+-- include check_registration
 select p.id as v_known, p.worker_id as v_known_worker
 from providers as p
 where p.room = :room and p.category = :category and p.name = :name;

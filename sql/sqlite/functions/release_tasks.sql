@@ -5,8 +5,8 @@
 -- `holder` the lease must also be that holder's.
 select json_array() as v_lengths;
 -- include check_batch
-select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
-where :delay < 0;
+select refuse('validation-error', 'delay must be between zero and 1000 years', 'Got ' || :delay / 1e6 || ' s.')
+where :delay not between 0 and 31557600000000000;
 select :holder as v_holder;
 -- include hold_leases
 update tasks

@@ -2,11 +2,6 @@
 --
 -- Starts a task over: due now, no attempts used, its history kept. For tasks
 -- that failed, were cancelled or ignored, or wait for a later time.
-select json_array(:task_id) as v_one;
+select json_array(:task_id) as v_one, 'retry' as v_step, 'failed, cancelled, ignored and scheduled' as v_allowed;
 -- call retry_tasks(task_ids => :v_one, actor => :actor, reason => :reason) into v_outcome
-select
-  'retry' as v_step,
-  'failed, cancelled, ignored and scheduled' as v_allowed,
-  json_extract(:v_outcome, '$[0].problem') is null as v_is_allowed;
--- include refuse_step
-select v.* from task as v where v.id = :task_id;
+-- include answer_one_step

@@ -24,19 +24,35 @@ select :job as v_address;
 -- include find_job
 select
   coalesce(:room, j.room) as v_room,
-  :payloads as v_payloads,
-  :cross_room as v_cross_room,
-  :submitter as v_submitter,
   coalesce(:max_attempts, j.max_attempts) as v_max_attempts,
   coalesce(:available_at, now() + :delay, now()) > now() as v_is_later,
   coalesce(:available_at, now() + :delay, now()) as v_due_at,
   coalesce((select s.seq from sqlite_sequence as s where s.name = 'tasks'), 0) as v_last_id
 from jobs as j
 where j.id = :v_job;
--- include check_submission
--- include check_labels
-select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
-where :delay < 0;
+-- include check_room
+select refuse('job-not-found', 'Job ' || j.full_name || ' does not exist', 'It was retired, or belongs to another room.')
+from jobs as j
+where j.id = :v_job
+  and (j.deleted_at is not null or (j.room not in ('@global', '@internal', :v_room) and not :cross_room));
+select refuse('job-unavailable', 'Job ' || j.full_name || ' is archived', 'Since ' || iso_time(j.archived_at) || '.', 'Unarchive it.')
+from jobs as j
+where j.id = :v_job and j.archived_at is not null;
+select refuse('validation-error', 'payloads must be an array of at most 10000 JSON documents, none null')
+where json_array_length(:payloads) > 10000 or exists (select 1 from json_each(:payloads) as p where p.value is null);
+select refuse('validation-error', 'priority must be between 1 and 10', 'Got ' || :priority || '.')
+where :priority not between 1 and 10;
+select refuse('validation-error', 'max_attempts must be between 1 and 10000', 'Got ' || :max_attempts || '.')
+where :max_attempts not between 1 and 10000;
+select :payloads as v_documents, 'payload' as v_what;
+-- include check_documents
+insert into lanes (job_id, priority) values (:v_job, :priority) on conflict do nothing;
+select refuse('validation-error', 'submitter, owner and project have at most 200 characters')
+where length(:submitter) > 200 or length(:owner) > 200 or length(:project) > 200;
+select refuse('validation-error', 'tags are at most 20, of at most 200 characters')
+where json_array_length(:tags) > 20 or exists (select 1 from json_each(:tags) as t where length(t.value) > 200);
+select refuse('validation-error', 'delay must be between zero and 1000 years', 'Got ' || :delay / 1e6 || ' s.')
+where :delay not between 0 and 31557600000000000;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);

@@ -1,8 +1,8 @@
 -- sweep(step text = null, batch integer = 1000, worker_timeout interval = null, internal_timeout interval = null)
 --
 -- One pass of upkeep, or one step of it, each a bounded batch. A `worker_timeout` or an
--- `internal_timeout` stands in for that of the settings. Endings are counted as they happen on SQLite,
--- so rollups only forget old minutes, and errors have nothing to do.
+-- `internal_timeout` stands in for that of the settings. Endings are counted as they happen on SQLite
+-- and there are no schedules, so schedules, rollups and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
   'Steps: leases, workers, internal, schedules, scheduled, reads, rollups, errors, retention, storage'
@@ -68,9 +68,6 @@ from (
 ) as l;
 -- include end_attempts
 
-select iif(coalesce(:step, 'schedules') = 'schedules', min(:batch, 10000), 0) as v_fire;
--- include fire_schedules
-
 select iif(coalesce(:step, 'scheduled') = 'scheduled', :batch, 0) as v_batch;
 -- include promote_due
 
@@ -93,11 +90,6 @@ select
   null as v_category;
 -- include find_prunable
 -- include remove_tasks
--- What ended is counted as it happens; minutes are forgotten with events.
-delete from rollups
-where minute > 0
-  and minute < now() - (select nullif(c.retain_events, 0) from settings as c)
-  and coalesce(:step, 'rollups') = 'rollups';
 -- Events are numbered in order of time: only those to remove are looked at.
 select now() - nullif(c.retain_events, 0) as v_events_since from settings as c;
 delete from events
@@ -108,8 +100,6 @@ where id in (
     (select k.id from events as k where k.at >= :v_events_since order by k.id limit 1), 9223372036854775807
   )
     and :v_events_since is not null
-    -- The audit trail of a clean-up task goes with the task.
-    and e.job_id is not (select j.id from jobs as j where j.full_name = '@internal:maintenance:incomplete-cleanup')
   order by e.id
   limit :v_batch
 );
@@ -127,7 +117,7 @@ from (values
   ('leases', :v_lapsed),
   ('workers', :v_silent),
   ('internal', :v_stuck),
-  ('schedules', :v_fired + :v_skipped),
+  ('schedules', 0),
   ('scheduled', :v_promoted),
   ('reads', :v_expired_reads),
   ('rollups', 0),

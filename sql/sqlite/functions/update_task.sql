@@ -69,20 +69,11 @@ select
 call start_tasks(task_ids => :v_starting, tokens => :v_starting_tokens) into v_started;
 call complete_tasks(task_ids => :v_completing, tokens => :v_completing_tokens, results => :v_results) into v_completed;
 call fail_tasks(task_ids => :v_failing, tokens => :v_failing_tokens, errors => :v_errors) into v_failed;
-update tasks
-set
-  status = 'cancelled',
-  ended_at = now(),
-  reason = coalesce(substr(redact(:error), 1, 500), reason),
-  actor = :actor,
-  is_ready = false,
-  due_at = null,
-  until = null,
-  error = null,
-  error_kind = null,
-  progress = null,
-  cancel_requested_at = null
-where id = :v_task and :status = 'cancelled' and not :v_is_said;
-select iif(:status = 'running', '[]', json_array(:v_job)) as v_left_jobs, null as v_unkept;
+select
+  iif(:status = 'cancelled' and not :v_is_said, json_array(:v_task), '[]') as v_ending,
+  substr(redact(:error), 1, 500) as v_reason,
+  iif(:status = 'running', '[]', json_array(:v_job)) as v_left_jobs,
+  null as v_unkept;
+-- include cancel_now
 -- include retire_orphans
 select a.* from task_answer as a where a.id = :v_task;

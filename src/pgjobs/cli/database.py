@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,9 +22,23 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 DEVELOPMENT = Path(".pgjobs")
+_PASSWORD = re.compile(r"://[^:/?#@]*:[^@]+@|[?&]password=.")
+URL_IS_PUBLIC = (
+    "pgjobs: warning: other users of this machine can read the password in --url; "
+    "set PGJOBS_DATABASE_URL instead"
+)
+
+
+def _warned(url: str | None) -> str | None:
+    if url and _PASSWORD.search(url):
+        typer.echo(URL_IS_PUBLIC, err=True)
+    return url
+
+
 Url: TypeAlias = Annotated[
     str | None,
     typer.Option(
+        callback=_warned,
         help="Database URL; else PGJOBS_DATABASE_URL, DATABASE_URL, or libpq's PGHOST, PGDATABASE, ….",
         show_default=False,
     ),
@@ -52,10 +67,8 @@ def development_url(directory: Path = DEVELOPMENT) -> str | None:
         return None
     from pgjobs.drivers.embedded import EmbeddedPostgres
 
-    if (server := EmbeddedPostgres.running_in(directory)) is not None:
-        return server.url
-    file = directory / "jobs.db"
-    return f"sqlite:///{file}" if file.exists() else None
+    server = EmbeddedPostgres.running_in(directory)
+    return server.url if server is not None else None
 
 
 def with_queue(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> Result:

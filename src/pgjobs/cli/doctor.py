@@ -13,6 +13,7 @@ import typer
 from pgjobs.cli.database import Url, connected, drive, opened, settings_of
 from pgjobs.cli.exits import BEHIND, UNHEALTHY
 from pgjobs.cli.output import AsJson, cell, print_document, print_table, say
+from pgjobs.errors import NotOnSqlite
 
 if TYPE_CHECKING:
     from pgjobs.queue import Queue
@@ -70,7 +71,9 @@ def doctor(
 
 async def _examine(settings: Settings, deep: bool) -> tuple[bool, list[Trouble]]:
     address = settings.url()
-    troubles = [] if address.startswith("sqlite") else [t async for t in _schema(settings)]
+    if address.startswith("sqlite"):
+        raise NotOnSqlite("doctor is not on SQLite")
+    troubles = [t async for t in _schema(settings)]
     if any(trouble.subject == "schema" and trouble.severity == "error" for trouble in troubles):
         return True, troubles
     async with opened(address) as queue:

@@ -15,7 +15,7 @@ TIMED_OUT, INTERRUPTED = 124, 130
 
 _BY_HTTP_STATUS = {
     400: USAGE, 422: USAGE, 404: NOT_FOUND, 401: REFUSED, 403: REFUSED, 409: REFUSED,
-    413: REFUSED, 423: REFUSED,
+    413: REFUSED, 423: REFUSED, 501: REFUSED,
 }  # fmt: skip
 
 
@@ -32,8 +32,7 @@ def without_credentials(text: str) -> str:
 
 def sentence(error: PgJobsError) -> str:
     """Message, detail and hint in one line."""
-    parts = (part.rstrip(".") for part in (error.message, error.detail, error.hint) if part)
-    return without_credentials(" ".join(". ".join(parts).split()))
+    return without_credentials(" ".join(str(error).rstrip(".").split()))
 
 
 @contextmanager

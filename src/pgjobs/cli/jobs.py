@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pgjobs.cli.acting import Reason, Yes, confirm
+from pgjobs.cli.acting import DryRun, Reason, Yes, confirm
 from pgjobs.cli.choosing import complete_job
 from pgjobs.cli.database import Url, operator, with_queue
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, progress, say
@@ -86,14 +86,21 @@ def resume(job: JobRef, url: Url = None, reason: Reason = None, as_json: AsJson 
 def limit(
     job: JobRef,
     most: Annotated[
-        int | None, typer.Argument(metavar="[MOST]", help="How many; without it, any number.")
+        int | None, typer.Argument(metavar="[MOST]", help="How many; without it, the limit is shown.")
     ] = None,
+    *,
+    none: Annotated[bool, typer.Option("--none", help="Lift the limit.")] = False,
     url: Url = None,
     reason: Reason = None,
     as_json: AsJson = False,
 ) -> None:
-    """Limit how many of a job's tasks run at once, wherever; without a number, lift the limit."""
-    outcome = "has no limit" if most is None else f"runs at most {most} at once"
+    """Show or set how many of a job's tasks may run at once, in all workers together."""
+    if none and most is not None:
+        raise typer.BadParameter("give a number or --none", param_hint="MOST")
+    if most is None and not none:
+        _show_limit(with_queue(url, lambda queue: queue.get_job(job)), as_json)
+        return
+    outcome = "has no limit" if none else f"runs at most {most} at once"
     _act(url, lambda queue: queue.limit_job(job, most, actor=operator(), reason=reason), outcome, as_json)
 
 
@@ -116,11 +123,15 @@ def retire(job: JobRef, url: Url = None, reason: Reason = None, as_json: AsJson 
 
 
 @jobs.command()
-def delete(job: JobRef, url: Url = None, reason: Reason = None, yes: Yes = False) -> None:
+def delete(
+    job: JobRef, *, url: Url = None, reason: Reason = None, dry_run: DryRun = False, yes: Yes = False
+) -> None:
     """Remove a job with all of its tasks and their history, for good."""
 
     async def run(queue: Queue) -> int:
         full_name = (await queue.get_job(job)).full_name
+        if dry_run:
+            return await queue.delete_job(job, dry_run=True)
         if not yes:
             confirm(f"Delete {full_name}, its tasks and their history for ever?")
         with progress("Delete", None):
@@ -128,7 +139,10 @@ def delete(job: JobRef, url: Url = None, reason: Reason = None, yes: Yes = False
 
     removed = with_queue(url, run)
     typer.echo(removed)
-    say(f"{job} is deleted, with {removed} tasks.")
+    if dry_run:
+        say(f"{job} would be deleted, with {removed} tasks; nothing was changed.")
+    else:
+        say(f"{job} is deleted, with {removed} tasks.")
 
 
 def _act(url: str | None, call: Callable[[Queue], Awaitable[Job]], outcome: str, as_json: bool) -> None:
@@ -136,6 +150,13 @@ def _act(url: str | None, call: Callable[[Queue], Awaitable[Job]], outcome: str,
     if as_json:
         _print(job, as_json=True)
     say(f"{job.full_name} {outcome}.")
+
+
+def _show_limit(job: Job, as_json: bool) -> None:
+    if as_json:
+        _print(job, as_json=True)
+        return
+    typer.echo("none" if job.max_running is None else job.max_running)
 
 
 def _print(job: Job, as_json: bool) -> None:

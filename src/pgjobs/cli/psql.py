@@ -45,7 +45,7 @@ def psql(context: typer.Context, url: Url = None) -> None:
     if (shortcuts := _shortcuts(settings)) is not None:
         environment["PSQLRC"] = shortcuts
     if sys.stdin.isatty() and not context.args:
-        say("Try :top, :overview, :jobs, :failed, :findings, :why (42); and :help ('retry');")
+        say("Try :top, :overview, :jobs, :failed, :findings, :why (42); and :help or :search ('retry');")
     os.execve(program, ["psql", *context.args], environment)  # noqa: S606
 
 

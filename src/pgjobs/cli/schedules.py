@@ -237,11 +237,11 @@ def _print(schedule: ScheduleDocument, as_json: bool) -> None:
 
 def _local(time: datetime, timezone: str) -> str:
     """By the clocks of the schedule, which people mean when they write cron."""
-    from pgjobs.cron import zone
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
-        clocks: tzinfo = zone(timezone)
-    except ValueError:
+        clocks: tzinfo = ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         # This machine need not know every place that the database knows.
         clocks = UTC
     return time.astimezone(clocks).isoformat(sep=" ", timespec="seconds")

@@ -15,6 +15,11 @@ class Driver(Protocol):
 
     schema: str
 
+    @property
+    def dialect(self) -> str:
+        """`postgres`, or `sqlite`, which does not have every verb."""
+        ...
+
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]: ...
 
     async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:

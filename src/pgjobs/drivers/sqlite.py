@@ -32,6 +32,8 @@ class SqliteDriver:
     protocol: a file holds one queue.
     """
 
+    dialect = "sqlite"
+
     def __init__(self, session: Session, thread: ThreadPoolExecutor, *, schema: str = "pgjobs") -> None:
         self.schema = schema
         self._session = session
@@ -133,6 +135,7 @@ class BoundSqliteDriver:
     """Calls verbs on the caller's own connection, so in the caller's transaction and thread."""
 
     schema = "pgjobs"
+    dialect = "sqlite"
 
     def __init__(self, connection: sqlite3.Connection, *, clock: Clock | None = None) -> None:
         self._session = Session(connection, clock)

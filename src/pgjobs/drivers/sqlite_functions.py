@@ -7,26 +7,18 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable
 from hashlib import md5, sha256
-from math import inf
 from typing import Any, ClassVar, NoReturn
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from pgjobs.cron import fields, next_time, zone
-from pgjobs.drivers.documents import decode, encode
-from pgjobs.drivers.sqlite_values import to_microseconds, to_time
+from pgjobs.drivers.documents import decode
+from pgjobs.drivers.sqlite_values import to_time
 from pgjobs.errors import BY_SQLSTATE, PgJobsError
-from pgjobs.redaction import redact, redact_document, redact_line
+from pgjobs.redaction import redact, redact_line
 from pgjobs.tracing import is_trace_context
 
 _BY_PROBLEM = {problem.problem: problem for problem in BY_SQLSTATE.values()}
 _SIXTY_BITS = (1 << 60) - 1
-_UNITS = ((100, "s", 1), (6000, "min", 60), (172800, "h", 3600), (inf, "d", 86400))
-_DIFFERING = (
-    (re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "*"),
-    (re.compile(r"'[^']*'|\"[^\"]*\""), "*"),
-    (re.compile(r"0x[0-9a-fA-F]+|[0-9]+([.,:][0-9]+)*"), "#"),
-)
 
 
 class Context:
@@ -75,10 +67,6 @@ class Context:
         connection.create_function("is_trace_context", 1, is_trace_context, deterministic=True)
         connection.create_function("redact", 1, _unless_null(redact), deterministic=True)
         connection.create_function("redact_line", 1, _unless_null(redact_line), deterministic=True)
-        connection.create_function("redact_document", 1, redact_json, deterministic=True)
-        connection.create_function("is_cron", 1, is_cron, deterministic=True)
-        connection.create_function("is_timezone", 1, is_timezone, deterministic=True)
-        connection.create_function("next_run", 5, next_run, deterministic=True)
         connection.create_function("luck", 2, luck, deterministic=True)
         connection.create_function("matches", 2, matches, deterministic=True)
         connection.create_function("is_json_over", 2, is_json_over, deterministic=True)
@@ -88,9 +76,6 @@ class Context:
         )
         connection.create_function("md5", 1, key_hash, deterministic=True)
         connection.create_function("is_same_json", 2, is_same_json, deterministic=True)
-        connection.create_function("short_duration", 1, short_duration, deterministic=True)
-        connection.create_function("first_line", 1, first_line, deterministic=True)
-        connection.create_function("error_fingerprint", 2, error_fingerprint, deterministic=True)
 
 
 def _unless_null(function: Callable[[str], str]) -> Callable[[str | None], str | None]:
@@ -119,43 +104,9 @@ def _mask(check: bytes, key: bytes) -> int:
     return int.from_bytes(sha256(check + key).digest()[:8], "big") & _SIXTY_BITS
 
 
-def redact_json(text: str | None) -> str | None:
-    """A document as text without credentials."""
-    return None if text is None else encode(redact_document(decode(text)))
-
-
 def luck(number: int, attempt: int) -> float:
     """Between 0 and 1, always the same for one attempt of one task."""
     return int.from_bytes(sha256(f"{number}/{attempt}".encode()).digest()[:4], "big") / (1 << 32)
-
-
-def is_cron(cron: str | None) -> bool:
-    """Whether a text is an expression, or none is asked for."""
-    return cron is None or _reads(fields, cron)
-
-
-def is_timezone(timezone: str) -> bool:
-    return _reads(zone, timezone)
-
-
-def _reads(read: Callable[[str], object], text: str) -> bool:
-    try:
-        read(text)
-    except ValueError:
-        return False
-    return True
-
-
-def next_run(cron: str | None, every: int | None, timezone: str, due: int | None, after: int) -> int | None:
-    """The next run after a moment: by cron, or a whole number of intervals after the last.
-
-    None if there is none, or its time zone is gone: an upgrade of the system may take one away.
-    """
-    if cron is not None:
-        time = next_time(cron, timezone, to_time(after)) if is_timezone(timezone) else None
-        return None if time is None else to_microseconds(time)
-    assert every is not None
-    return after + every if due is None else due + every * ((after - due) // every + 1)
 
 
 def matches(text: str | None, pattern: str) -> bool | None:
@@ -184,28 +135,6 @@ def json_depth(text: str | None) -> int:
         depth += 1
         level = [child for value in level for child in _children(value)]
     return depth
-
-
-def short_duration(seconds: float | None) -> str | None:
-    """A duration as people say it."""
-    if seconds is None:
-        return None
-    if seconds < 1:
-        return f"{round(seconds * 1000)} ms"
-    unit, length = next((unit, length) for limit, unit, length in _UNITS if seconds < limit)
-    return f"{round(seconds / length)} {unit}"
-
-
-def first_line(text: str | None) -> str | None:
-    return None if text is None else text.split("\n", 1)[0][:200]
-
-
-def error_fingerprint(kind: str | None, message: str | None) -> str:
-    """What errors have in common that differ only in numbers, ids and quoted words."""
-    pattern = (message or "").split("\n", 1)[0]
-    for what, instead in _DIFFERING:
-        pattern = what.sub(instead, pattern)
-    return key_hash(f"{kind or ''}:{pattern.strip(' ')[:200]}")[:12]
 
 
 def key_hash(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 from pgjobs.drivers.sqlite_migrations import statements
 from pgjobs.drivers.sqlite_values import to_argument
-from pgjobs.errors import InvalidArgument
+from pgjobs.errors import InvalidArgument, NotOnSqlite, PgJobsError
 from pgjobs.schema.release import sql_directory
 
 _HEADER = re.compile(r"((?:--.*\n)+)")
@@ -91,9 +91,17 @@ class Verb:
 def read_verb(name: str) -> Verb:
     """The script of one verb."""
     path = sql_directory("sqlite") / "functions" / f"{name}.sql"
-    if not name.isidentifier() or not path.is_file():
+    if not name.isidentifier():
         raise InvalidArgument(f"There is no verb {name}")
+    if not path.is_file():
+        raise _missing(name)
     return parse_verb(path)
+
+
+def _missing(name: str) -> PgJobsError:
+    if (sql_directory("postgres") / "functions" / f"{name}.sql").is_file():
+        return NotOnSqlite(f"{name} is not on SQLite")
+    return InvalidArgument(f"There is no verb {name}")
 
 
 def parse_verb(path: Path) -> Verb:
@@ -153,5 +161,5 @@ def _bound(argument: Argument, value: Any) -> Any:
     if value is not None:
         return to_argument(argument.name, argument.kind, value)
     if argument.literal is None:
-        raise InvalidArgument(f"{argument.name} must be given")
+        raise InvalidArgument(f"{argument.name} is required")
     return argument.default

@@ -16,6 +16,8 @@ from pgjobs.errors import InvalidArgument
 class SyncSqliteDriver:
     """Calls verbs on one connection in the thread that asks, one after the other. `call` never awaits."""
 
+    dialect = "sqlite"
+
     def __init__(self, session: Session, *, schema: str = "pgjobs") -> None:
         self.schema = schema
         self._session = session

@@ -23,12 +23,20 @@ def to_argument(name: str, kind: str, value: Any) -> Any:
     try:
         if not kind.endswith("[]"):
             return _ARGUMENTS[kind](value)
-        if isinstance(value, str) or not isinstance(value, Iterable):
+        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise TypeError("not a list")
         convert = _ARGUMENTS[kind[:-2]]
         return json.dumps([None if item is None else convert(item) for item in value], ensure_ascii=False)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InvalidArgument(f"{name} must be {kind}", detail=f"Got {value!r:.200}: {error}.") from error
+        raise InvalidArgument(
+            f"{name} must be {_word(kind)}", detail=f"Got {value!r:.200}: {error}."
+        ) from error
+
+
+def _word(kind: str) -> str:
+    if kind.endswith("[]"):
+        return f"a list, each {_word(kind[:-2])}"
+    return _WORDS.get(kind, kind)
 
 
 def to_rows(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Mapping[str, Any]]:
@@ -65,13 +73,19 @@ def _integer(bits: int) -> Convert:
     limit = 1 << (bits - 1)
 
     def convert(value: Any) -> int:
-        if not isinstance(value, int):
+        if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError("not an integer")
         if not -limit <= value < limit:
             raise ValueError("out of range")
         return int(value)
 
     return convert
+
+
+def _real(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError("not a number")
+    return float(value)
 
 
 def _boolean(value: Any) -> bool:
@@ -83,6 +97,12 @@ def _boolean(value: Any) -> bool:
 def _interval(value: Any) -> int:
     microseconds = value // MICROSECOND
     return int(_integer(64)(microseconds))
+
+
+def _time(value: datetime) -> int:
+    if value.tzinfo is None:
+        raise ValueError("has no time zone")
+    return to_microseconds(value)
 
 
 def _uuid(value: Any) -> str:
@@ -111,39 +131,43 @@ def _to_token(value: str) -> UUID | str:
     return value if value.startswith("pgj_") else UUID(value)
 
 
-def _to_uuids(value: str | int) -> list[UUID] | int:
-    # A job names its workers, a summary counts them.
-    if isinstance(value, int):
-        return value
+def _to_uuids(value: str) -> list[UUID]:
     return [UUID(item) for item in decode(value)]
-
-
-def _to_times(value: str) -> list[datetime]:
-    return [to_time(microseconds) for microseconds in decode(value)]
 
 
 _ARGUMENTS: Mapping[str, Convert] = {
     "text": _text,
     "integer": _integer(32),
     "bigint": _integer(64),
-    "real": float,
+    "real": _real,
     "boolean": _boolean,
     "uuid": _uuid,
     "interval": _interval,
-    "timestamptz": to_microseconds,
+    "timestamptz": _time,
     "jsonb": encode,
     "bytea": bytes,
+}
+
+_WORDS = {
+    "integer": "a whole number",
+    "bigint": "a whole number",
+    "real": "a number",
+    "boolean": "true or false",
+    "uuid": "a UUID",
+    "interval": "a timedelta",
+    "timestamptz": "a datetime with a time zone",
+    "jsonb": "a JSON document",
+    "bytea": "bytes",
 }
 
 _COLUMNS: Mapping[str, Convert] = {
     "id": _to_id,
     "job_id": _to_id,
-    "run_id": UUID,
     "is_done": bool,
     "token": _to_token,
-    **dict.fromkeys(("uuid", "task_uuid", "job_uuid", "linked_worker_id", "provider_id", "next"), UUID),
+    **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id"), UUID),
     "worker_id": _to_holder,
-    **dict.fromkeys(("workers",), _to_uuids),
+    "workers": _to_uuids,
     **dict.fromkeys(
         (
             "payload",
@@ -152,26 +176,16 @@ _COLUMNS: Mapping[str, Convert] = {
             "schema",
             "fields",
             "tags",
-            "found",
-            "document",
-            "serves",
-            "holds",
-            "recent",
         ),
         decode,
     ),
-    "upcoming": _to_times,
-    **dict.fromkeys(("target", "job_target", "target_snapshot_json", "fields_json"), decode),
     **dict.fromkeys(
         (
             "keep",
-            "overlap",
             "is_new",
-            "is_ok",
             "is_alive",
             "is_first",
             "is_superuser",
-            "is_closed",
             "cancel_requested",
         ),
         bool,
@@ -184,25 +198,17 @@ _COLUMNS: Mapping[str, Convert] = {
             "max_age",
             "retain_completed",
             "retain_failed",
-            "every",
         ),
         _to_interval,
     ),
     **dict.fromkeys(
-        ("oldest_wait", "held_for", "waited", "due_in", "heartbeat_age", "oldest_claim"), _to_interval
-    ),
-    **dict.fromkeys(
         (
             "at",
-            "since",
-            "last_at",
             "until",
             "created_at",
             "due_at",
             "run_at",
             "next_due_at",
-            "next_run_at",
-            "last_run_at",
             "claimed_at",
             "started_at",
             "ended_at",
@@ -220,10 +226,6 @@ _COLUMNS: Mapping[str, Convert] = {
             "completed_at",
             "expires_at",
             "revoked_at",
-            "last_attempt_at",
-            "next_attempt_at",
-            "ignored_at",
-            "ts",
         ),
         to_time,
     ),

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from pgjobs.drivers.arguments import Call
 from pgjobs.drivers.documents import encode
-from pgjobs.errors import BY_SQLSTATE, Forbidden, InvalidArgument, PgJobsError, SchemaBehind
+from pgjobs.errors import (
+    BY_SQLSTATE,
+    Forbidden,
+    InvalidArgument,
+    PgJobsError,
+    SchemaBehind,
+    SchemaChanged,
+)
 
 DOCUMENTS = frozenset({"schema", "payload", "result", "target"})
 DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
@@ -31,24 +39,61 @@ def encoded(name: str, value: Any) -> Any:
     if name in DOCUMENTS:
         return encode(value)
     if name in DOCUMENT_LISTS:
+        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+            raise InvalidArgument(f"{name} must be a list of JSON documents", detail=f"Got {value!r:.200}.")
         return [None if item is None else encode(item) for item in value]
     return value
 
 
-def problem_of(
-    sqlstate: str | None, message: str, detail: str | None, hint: str | None
-) -> PgJobsError | None:
-    """The exception a SQLSTATE stands for; None for what is not the caller's doing."""
-    code = sqlstate or ""
+_BAD_INPUT = ("22", "23", "54", "0A")
+"""Classes of SQLSTATEs: data exceptions, broken constraints, limits of Postgres, what it does not support."""
+
+_MISMATCHES = ("42883", "42725", "42804", "42846", "42P18")
+"""No function takes such arguments: too few of them, of other types, or the function is not there."""
+
+_OTHERWISE: Mapping[str, tuple[type[PgJobsError], str]] = {
+    "42501": (Forbidden, "Grant the login one of the queue's roles."),
+    **dict.fromkeys(("42883", "3F000", "42P01"), (SchemaBehind, "Run: pgjobs migrate")),
+}
+"""What else has a cure that can be named."""
+
+
+class Refusal(NamedTuple):
+    """What the database said."""
+
+    sqlstate: str | None
+    message: str
+    detail: str | None = None
+    hint: str | None = None
+    context: str | None = None
+
+
+def problem_of(refusal: Refusal, call: Call) -> PgJobsError | None:
+    """The exception a refusal stands for; None for what is not the caller's doing."""
+    code, message, detail = refusal.sqlstate or "", refusal.message, refusal.detail or None
     if known := BY_SQLSTATE.get(code):
-        return known(message, detail=detail or None, hint=hint or None)
-    if code[:2] in ("22", "23"):
-        return InvalidArgument(message, detail=detail or None, hint=hint or None)
-    if code == "42501":
-        return Forbidden(message, detail=detail or None, hint="Grant the login one of the queue's roles.")
-    if code in ("42883", "3F000", "42P01"):
-        return SchemaBehind(message, detail=detail or None, hint="Run: pgjobs migrate")
+        return known(message, detail=detail, hint=refusal.hint or None)
+    if code == "0A000" and "cached plan" in message:
+        return SchemaChanged("The schema was upgraded during the transaction", hint="Run it again.")
+    if (code[:2] in _BAD_INPUT or code in _MISMATCHES) and (problem := _bad_input(refusal, call)):
+        return problem
+    if otherwise := _OTHERWISE.get(code):
+        return otherwise[0](message, detail=detail, hint=otherwise[1])
     return None
+
+
+def _bad_input(refusal: Refusal, call: Call) -> InvalidArgument | None:
+    """What is wrong with the arguments; None when the database cannot say, and they look right."""
+    code = refusal.sqlstate or ""
+    if misuse := call.misuse():
+        return misuse
+    if code.startswith("54"):
+        # Its hint is for those who configure the server.
+        return InvalidArgument("An argument is too large or too deep", detail=f"{refusal.message}.")
+    if code[:2] not in _BAD_INPUT:
+        return None
+    message = call.named(refusal.message, refusal.context)
+    return InvalidArgument(message, detail=refusal.detail or None, hint=refusal.hint or None)
 
 
 def _cast(name: str) -> str:

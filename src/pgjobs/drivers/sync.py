@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import select
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Self
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 
 from pgjobs.drivers import Driver, Row, Wake
+from pgjobs.drivers.arguments import Call
 from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import HOST_SECONDS, servers_of
-from pgjobs.drivers.statements import call_text, encoded, problem_of
-from pgjobs.errors import InvalidArgument
+from pgjobs.drivers.statements import Refusal, call_text, encoded, problem_of
+from pgjobs.errors import DatabaseUnavailable, InvalidArgument
 from pgjobs.settings import Settings
+
+CONNECT_SECONDS = 10
+"""How long a server may take to answer when nothing else was asked for."""
 
 
 class SyncDriver:
     """Calls verbs over a psycopg pool. `call` blocks and never awaits, so it needs no event loop."""
 
+    dialect = "postgres"
+
     def __init__(self, pool: Any, *, schema: str = "pgjobs") -> None:
         self.pool = pool
         self.schema = schema
+        self._has_connected = False
 
     @classmethod
     def connect(
@@ -55,6 +65,9 @@ class SyncDriver:
         return cls(pool, schema=settings.database_schema)
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        if not self._has_connected:
+            _connect_once(self.pool.conninfo, self.pool.kwargs)
+            self._has_connected = True
         with self.pool.connection() as connection:
             try:
                 return call(connection, self.schema, verb, arguments)
@@ -69,7 +82,25 @@ class SyncDriver:
         )
 
     async def migrate(self) -> None:
-        raise InvalidArgument("A synchronous queue does not migrate", hint="Run: pgjobs migrate")
+        _connect_once(self.pool.conninfo, self.pool.kwargs)
+        # In a thread, for asyncpg: the caller's may run an event loop already.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(self._migrate())).result()
+
+    async def _migrate(self) -> None:
+        from pgjobs.drivers.postgres import PostgresDriver
+
+        given = self.pool.kwargs
+        options = {name: given[name] for name in ("host", "port", "user", "password") if name in given}
+        if "dbname" in given:
+            options["database"] = given["dbname"]
+        driver = await PostgresDriver.connect(
+            self.pool.conninfo, schema=self.schema, min_size=0, max_size=1, **options
+        )
+        try:
+            await driver.migrate()
+        finally:
+            await driver.close()
 
     async def close(self) -> None:
         self.pool.close()
@@ -80,6 +111,9 @@ class BoundSyncDriver(SyncDriver):
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         return call(self.pool, self.schema, verb, arguments)
+
+    async def migrate(self) -> None:
+        raise InvalidArgument("A transaction of your own does not migrate", hint="Run: pgjobs migrate")
 
     async def close(self) -> None:
         """The connection is the caller's."""
@@ -92,7 +126,7 @@ class BoundAsyncDriver(BoundSyncDriver):
         text, values = _call(self.schema, verb, arguments)
         async with psycopg.AsyncCursor(self.pool, row_factory=dict_row) as cursor:
             set_json_loads(decode, cursor)
-            with errors_translated():
+            with errors_translated(verb, arguments):
                 await cursor.execute(text, values)
                 return list(await cursor.fetchall())
 
@@ -107,7 +141,7 @@ def call(connection: Any, schema: str, verb: str, arguments: dict[str, Any]) -> 
     """One verb on one connection."""
     text, values = _call(schema, verb, arguments)
     # A cursor of our own: the connection's may write placeholders and read JSON in another way.
-    with psycopg.Cursor(connection, row_factory=dict_row) as cursor, errors_translated():
+    with psycopg.Cursor(connection, row_factory=dict_row) as cursor, errors_translated(verb, arguments):
         set_json_loads(decode, cursor)
         cursor.execute(text, values)
         return list(cursor.fetchall())
@@ -128,20 +162,49 @@ def _literal(value: Any) -> Any:
 
 
 @contextmanager
-def errors_translated() -> Iterator[None]:
+def errors_translated(verb: str, arguments: dict[str, Any]) -> Iterator[None]:
     """Turns what Postgres and psycopg refuse into this package's errors."""
     try:
         yield
     except psycopg.Error as error:
-        diag = error.diag
-        message = diag.message_primary or str(error)
-        sqlstate = error.sqlstate or ("22000" if isinstance(error, psycopg.DataError) else None)
-        translated = problem_of(sqlstate, message, diag.message_detail, diag.message_hint)
+        translated = problem_of(_refusal(error), Call(verb, arguments))
         if translated is None:
             raise
         raise translated from error
     except UnicodeEncodeError as error:
-        raise InvalidArgument("An argument is not valid text", detail=str(error)) from error
+        misuse = Call(verb, arguments).misuse()
+        raise misuse or InvalidArgument("An argument is not valid text", detail=str(error)) from error
+
+
+def _refusal(error: psycopg.Error) -> Refusal:
+    diag = error.diag
+    # Without a code it comes from psycopg itself, which could not send an argument.
+    is_ours = error.sqlstate is None and isinstance(error, (psycopg.DataError, psycopg.ProgrammingError))
+    return Refusal(
+        "22000" if is_ours else error.sqlstate,
+        diag.message_primary or str(error),
+        diag.message_detail,
+        diag.message_hint,
+        diag.context,
+    )
+
+
+def _connect_once(url: str, options: Mapping[str, Any]) -> None:
+    """Says what a pool keeps to itself: it tries again and again, and then tells of the time alone."""
+    try:
+        address = {"connect_timeout": CONNECT_SECONDS, **conninfo_to_dict(url)}
+    except psycopg.ProgrammingError:
+        # Not its words: they quote parts of the URL, password included.
+        hint = "Percent-encode the password."
+        raise InvalidArgument("The database URL cannot be understood", hint=hint) from None
+    try:
+        psycopg.connect(**{**address, **options}).close()
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(
+            "Cannot connect to the database",
+            detail=" ".join(str(error).split()),
+            hint="Check host, port, user, password and database of its URL.",
+        ) from error
 
 
 def _check(connection: Any) -> None:

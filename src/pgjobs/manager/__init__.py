@@ -5,6 +5,15 @@ from __future__ import annotations
 from pgjobs.generic import GenericJob
 from pgjobs.manager.jobs import JobManager
 from pgjobs.manager.outcomes import Completed, Failure, Outcome
-from pgjobs.manager.settings import ManagerSettings, backend_for
+from pgjobs.manager.settings import ManagerSettings, OnLostLease, backend_for
 
-__all__ = ["Completed", "Failure", "GenericJob", "JobManager", "ManagerSettings", "Outcome", "backend_for"]
+__all__ = [
+    "Completed",
+    "Failure",
+    "GenericJob",
+    "JobManager",
+    "ManagerSettings",
+    "OnLostLease",
+    "Outcome",
+    "backend_for",
+]

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
 
-from pgjobs.errors import InvalidArgument, TaskNotFound
+from pgjobs.errors import InvalidArgument, InvalidTransition, JobNotFound, TaskNotFound
 from pgjobs.generic import GenericJob
 from pgjobs.manager.leases import LeaseCalls
-from pgjobs.manager.settings import ManagerSettings
+from pgjobs.manager.settings import ManagerSettings, OnLostLease
+from pgjobs.manager.words import own_words, required
 from pgjobs.models import Json, Pruned
 from pgjobs.queue import Queue
 
@@ -25,10 +26,19 @@ class JobManager(LeaseCalls):
 
     @classmethod
     async def connect(
-        cls, url: str | None = None, *, settings: ManagerSettings | None = None, **options: Any
+        cls,
+        url: str | None = None,
+        *,
+        settings: ManagerSettings | None = None,
+        on_lost_lease: OnLostLease | None = None,
+        **options: Any,
     ) -> Self:
         """Opens a manager by URL: postgresql://… or sqlite:///file."""
-        return cls(await Queue.connect(url, **options), settings)
+        return cls(await Queue.connect(url, **options), settings, on_lost_lease=on_lost_lease)
+
+    async def migrate(self) -> None:
+        """Installs the schema or brings it up to date, as `pgjobs migrate` does."""
+        await self.queue.migrate()
 
     def bound_to(self, connection: Any) -> JobManager:
         """The same manager, its calls running in the transaction of the caller's connection or session."""
@@ -57,18 +67,19 @@ class JobManager(LeaseCalls):
         idempotency_key: str | None = None,
     ) -> GenericJob:
         """The new job, or the one created under the same idempotency key before."""
-        jobs = await self.create_jobs(
-            domain,
-            queue,
-            job_type,
-            [{} if payload is None else payload],
-            owner_user_id=owner_user_id,
-            project_id=project_id,
-            priority=priority,
-            max_retries=max_retries,
-            available_at=available_at,
-            idempotency_keys=None if idempotency_key is None else [idempotency_key],
-        )
+        with own_words(payloads="payload", idempotency_keys="idempotency_key"):
+            jobs = await self.create_jobs(
+                domain,
+                queue,
+                job_type,
+                [{} if payload is None else payload],
+                owner_user_id=owner_user_id,
+                project_id=project_id,
+                priority=priority,
+                max_retries=max_retries,
+                available_at=available_at,
+                idempotency_keys=None if idempotency_key is None else [idempotency_key],
+            )
         return jobs[0]
 
     async def create_jobs(
@@ -86,7 +97,8 @@ class JobManager(LeaseCalls):
         idempotency_keys: Sequence[str | None] | None = None,
     ) -> list[GenericJob]:
         """A job for each payload, all or none, in input order."""
-        if available_at is not None and available_at.tzinfo is None:
+        required(domain=domain, queue=queue, job_type=job_type, payloads=payloads)
+        if isinstance(available_at, datetime) and available_at.tzinfo is None:
             raise InvalidArgument(
                 "available_at has no time zone", hint="Use datetime.now(UTC) + timedelta(…)."
             )
@@ -115,6 +127,7 @@ class JobManager(LeaseCalls):
         **options: Any,
     ) -> GenericJob:
         """A job nobody acquires before `available_at`; `options` as in `create_job`."""
+        required(available_at=available_at)
         options["available_at"] = available_at
         return await self.create_job(domain, queue, job_type, payload, owner_user_id, **options)
 
@@ -126,24 +139,28 @@ class JobManager(LeaseCalls):
         project_id: int | None = None,
     ) -> GenericJob:
         """A job by number or uuid; with an owner or project named, not found unless it is theirs."""
+        required(id=id)
         if not isinstance(id, int):
             return await self.get_job_by_uuid(id, owner_user_id=owner_user_id, project_id=project_id)
-        return await self.queue.get_generic_job(
-            id, owner_user_id=None if owner_user_id is None else str(owner_user_id), project_id=project_id
-        )
+        with own_words():
+            return await self.queue.get_generic_job(
+                id, owner_user_id=None if owner_user_id is None else str(owner_user_id), project_id=project_id
+            )
 
     async def get_job_by_uuid(
         self, uuid: UUID | str, *, owner_user_id: str | int | None = None, project_id: int | None = None
     ) -> GenericJob:
+        required(uuid=uuid)
         try:
             known = UUID(str(uuid))
         except ValueError:
             raise TaskNotFound(f"No job has the id {uuid!r}") from None
-        return await self.queue.get_generic_job(
-            task_uuid=known,
-            owner_user_id=None if owner_user_id is None else str(owner_user_id),
-            project_id=project_id,
-        )
+        with own_words():
+            return await self.queue.get_generic_job(
+                task_uuid=known,
+                owner_user_id=None if owner_user_id is None else str(owner_user_id),
+                project_id=project_id,
+            )
 
     async def list_jobs(  # noqa: PLR0917
         self,
@@ -159,17 +176,18 @@ class JobManager(LeaseCalls):
         offset: int = 0,
     ) -> list[GenericJob]:
         """Jobs that fit every filter, newest first, at most 500; `before` pages by id."""
-        return await self.queue.list_generic_jobs(
-            domain,
-            queue,
-            job_type,
-            status=status,
-            owner_user_id=None if owner_user_id is None else str(owner_user_id),
-            project_id=project_id,
-            before=before,
-            page_size=limit,
-            page_offset=offset,
-        )
+        with own_words():
+            return await self.queue.list_generic_jobs(
+                domain,
+                queue,
+                job_type,
+                status=status,
+                owner_user_id=None if owner_user_id is None else str(owner_user_id),
+                project_id=project_id,
+                before=before,
+                page_size=limit,
+                page_offset=offset,
+            )
 
     async def cancel_job(
         self,
@@ -180,8 +198,17 @@ class JobManager(LeaseCalls):
         actor: str | None = None,
     ) -> GenericJob:
         """Cancels a queued job; asks the worker of a processing one to stop, or with `force` ends it now."""
+        required(id=id)
         number = id if isinstance(id, int) else (await self.get_job_by_uuid(id)).id
-        await self.queue.cancel_task(number, reason=reason, force=force, actor=actor)
+        try:
+            with own_words():
+                await self.queue.cancel_task(number, reason=reason, force=force, actor=actor)
+        except TaskNotFound:
+            raise TaskNotFound(f"Job {number} does not exist") from None
+        except InvalidTransition:
+            raise InvalidTransition(
+                f"Job {number} has already ended", hint="Only queued and processing jobs can be cancelled."
+            ) from None
         return await self.queue.get_generic_job(number)
 
     async def prune_jobs(
@@ -198,12 +225,17 @@ class JobManager(LeaseCalls):
         """Forgets ended jobs, oldest first; without `older_than`, those that retention no longer keeps."""
         if job_type is not None and (domain is None or queue is None):
             raise InvalidArgument("A job type is known by its domain and queue")
-        return await self.queue.prune_tasks(
-            of_status=status,
-            older_than=older_than,
-            of_job=None if job_type is None else f"{domain}:{queue}:{job_type}",
-            batch=limit,
-            dry_run=dry_run,
-            in_room=domain,
-            in_category=queue,
-        )
+        known_as = None if job_type is None else f"{domain}:{queue}:{job_type}"
+        try:
+            with own_words():
+                return await self.queue.prune_tasks(
+                    of_status=status,
+                    older_than=older_than,
+                    of_job=known_as,
+                    batch=limit,
+                    dry_run=dry_run,
+                    in_room=domain,
+                    in_category=queue,
+                )
+        except JobNotFound:
+            raise JobNotFound(f"Job type {known_as} does not exist") from None

@@ -21,6 +21,10 @@ class OpenedLater:
         self._driver: Driver | None = None
         self._opening = asyncio.Lock()
 
+    @property
+    def dialect(self) -> str:
+        return "sqlite" if (self._url or Settings().url()).startswith("sqlite") else "postgres"
+
     async def _opened(self) -> Driver:
         async with self._opening:
             if self._driver is None:

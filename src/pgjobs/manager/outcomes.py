@@ -9,12 +9,21 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from pgjobs.errors import BY_SQLSTATE, InvalidArgument, PgJobsError
+from pgjobs.errors import BY_SQLSTATE, InvalidArgument, LeaseLost, PgJobsError, TaskNotFound
 from pgjobs.generic import GenericJob
+from pgjobs.manager.words import required
 from pgjobs.models import Acknowledged, Failed, Json, Renewed
 
 STATUSES = {"pending": "queued", "claimed": "processing", "running": "processing"}
 _NO_TOKEN = UUID(int=0)
+_SAID = {
+    TaskNotFound.sqlstate: ("does not exist", None),
+    LeaseLost.sqlstate: (
+        "is no longer leased to this worker",
+        "The lease lapsed or passed to another worker; stop working on the job.",
+    ),
+}
+"""What acknowledgements are refused for, and what to do, in the manager's words."""
 
 
 class Completed(NamedTuple):
@@ -26,13 +35,25 @@ class Completed(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A job to fail; `kind` selects the error policy of its job type, if there is one."""
+    """A job to fail; `kind` selects the error policy of its job type, if there is one.
+
+    `error` is a text, or the exception: then its class is the kind unless another is named.
+    """
 
     id: int
     lease_id: str
-    error: str
+    error: str | BaseException
     retryable: bool = True
     kind: str | None = None
+
+    def told(self) -> tuple[str, str | None]:
+        """Error and kind as text."""
+        required(error=self.error, retryable=self.retryable)
+        if not isinstance(self.error, BaseException):
+            return self.error, self.kind
+        name = type(self.error).__name__
+        said = str(self.error)
+        return _storable(f"{name}: {said}" if said else name), self.kind or _storable(name)[:200]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +104,8 @@ def outcome_of(item: Acknowledged | Failed | Renewed) -> Outcome:
 
 def held(leases: Sequence[tuple[int, str]]) -> list[tuple[int, UUID]]:
     """Leases as the queue wants them. What is no lease's id is not the current lease either."""
+    for id_, lease_id in leases:
+        required(id=id_, lease_id=lease_id)
     return [(id_, _token(lease_id)) for id_, lease_id in leases]
 
 
@@ -114,8 +137,15 @@ class RememberedLeases:
             self._leases.pop(job_id, None)
 
 
+def _storable(text: str) -> str:
+    """Text that a database can hold, whatever an exception says."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
 def _problem(job_id: int, sqlstate: str) -> PgJobsError:
     problem = BY_SQLSTATE.get(sqlstate, PgJobsError)
+    if said := _SAID.get(sqlstate):
+        return problem(f"Job {job_id} {said[0]}", hint=said[1])
     return problem(f"Job {job_id}: {(problem.__doc__ or sqlstate).strip()}")
 
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Literal, Self, TypeAlias, get_args
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -14,6 +15,9 @@ from pgjobs.errors import InvalidArgument
 
 CORE = "core"
 """The backend this package is; any other name is the host application's own."""
+
+OnLostLease: TypeAlias = Literal["raise", "return"]
+"""What acknowledging under a lost lease does: raise `LeaseLost`, or return `False`."""
 
 _DEFAULT_BACKENDS = ("PGJOBS_JOBS_BACKEND", "TLDW_JOBS_BACKEND")
 
@@ -27,13 +31,26 @@ class ManagerSettings(BaseSettings):
     heartbeat_seconds: float | None = Field(default=None, ge=2, le=30)
     max_concurrency: int = Field(default=4, ge=1)
     enable_metrics: bool = True
+    on_lost_lease: OnLostLease = "raise"
 
-    def lease(self, seconds: float) -> timedelta:
-        """A lease as asked for, but not above the cap."""
+    def with_lost_leases(self, on_lost_lease: OnLostLease | None) -> Self:
+        """The same settings, with another answer to lost leases if one is named."""
+        if on_lost_lease is None:
+            return self
+        if on_lost_lease not in get_args(OnLostLease):
+            raise InvalidArgument(f"on_lost_lease must be raise or return, not {on_lost_lease!r}")
+        return self.model_copy(update={"on_lost_lease": on_lost_lease})
+
+    def lease(self, seconds: float, name: str = "lease_seconds") -> timedelta:
+        """A lease as asked for, but not above the cap; `name` is what the caller calls it."""
+        if seconds is None:
+            raise InvalidArgument(f"{name} is required")
         try:
             return timedelta(seconds=min(seconds, self.max_lease_seconds))
         except (TypeError, ValueError, OverflowError) as error:
-            raise InvalidArgument(f"Not a lease in seconds: {seconds!r}") from error
+            raise InvalidArgument(
+                f"{name} must be a number of seconds", detail=f"Got {seconds!r}."
+            ) from error
 
     def heartbeat(self, lease_seconds: float) -> float:
         """Seconds between two renewals: as configured, else half the lease, between 2 and 30."""

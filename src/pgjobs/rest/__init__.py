@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 
 from pgjobs.bridge import emit
 from pgjobs.queue import Queue
@@ -32,6 +32,7 @@ from pgjobs.rest.dependencies import (
     get_queue,
     get_settings,
     get_tsio,
+    require_console,
     validate_room_id,
     verify_writable_room,
 )
@@ -121,7 +122,7 @@ router.include_router(kinds.router)
 console = APIRouter()
 """The web console under /ui/, for applications that include `router` under the same prefix."""
 console.include_router(sessions.login, prefix="/ui")
-console.include_router(console_files.router)
+console.include_router(console_files.router, dependencies=[Depends(require_console)])
 
 
 def install(app: FastAPI, queue: Queue | None = None, *, settings: ApiSettings | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from fastapi import Depends, Path, Query
 from starlette.requests import Request
 
-from pgjobs.errors import InvalidRoom, JobNotFound, ProviderNotFound
+from pgjobs.errors import InvalidRoom, JobNotFound, NotOnSqlite, ProviderNotFound
 from pgjobs.queue import Queue
 from pgjobs.rest.settings import ApiSettings
 from pgjobs.rest.waiting import Waiters
@@ -85,6 +85,14 @@ async def named_provider(provider_name: Annotated[str, Path()]) -> str:
 
 
 QueueDep = Annotated[Queue, Depends(get_queue)]
+
+
+async def require_console(queue: QueueDep) -> None:
+    """Refuses the console's pages where nothing would answer them."""
+    if queue.driver.dialect == "sqlite":
+        raise NotOnSqlite("The console is not on SQLite")
+
+
 SettingsDep = Annotated[ApiSettings, Depends(settings_of)]
 RoomDep = Annotated[str, Depends(readable_room)]
 WritableRoomDep = Annotated[str, Depends(verify_writable_room)]

@@ -16,7 +16,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgjobs.drivers.outages import is_away
-from pgjobs.errors import BY_SQLSTATE, DatabaseUnavailable, PgJobsError, SchemaBehind, SchemaChanged
+from pgjobs.errors import (
+    BY_SQLSTATE,
+    DatabaseUnavailable,
+    NotOnSqlite,
+    PgJobsError,
+    SchemaBehind,
+    SchemaChanged,
+)
 from pgjobs.rest.bodies import limited
 
 log = logging.getLogger("pgjobs.rest")
@@ -102,6 +109,8 @@ def as_problem(error: Exception) -> ProblemException:  # noqa: PLR0911
     match error:
         case ProblemException():
             return error
+        case NotOnSqlite():
+            return problem(error.problem, f"{error.message}. {error.hint}")
         case PgJobsError():
             return problem(error.problem if error.problem in KNOWN else "internal-error", error.message)
         case RequestValidationError():

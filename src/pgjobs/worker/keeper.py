@@ -132,6 +132,7 @@ class BorrowedDriver:
 
     def __init__(self, driver: Driver, loop: asyncio.AbstractEventLoop) -> None:
         self.schema = driver.schema
+        self.dialect = driver.dialect
         self._driver = driver
         self._loop = loop
 

@@ -152,10 +152,11 @@ class Worker:
             asyncio.create_task(self._for_ever("acknowledging", self._acknowledger.run)),
         ]
         if self._sweep is not None:
-            self._background += [
-                asyncio.create_task(self._for_ever("sweeping", self._sweep_on)),
-                asyncio.create_task(self._for_ever("running schedules", self._run_schedules)),
-            ]
+            self._background.append(asyncio.create_task(self._for_ever("sweeping", self._sweep_on)))
+            if self.queue.driver.dialect != "sqlite":
+                self._background.append(
+                    asyncio.create_task(self._for_ever("running schedules", self._run_schedules))
+                )
         log.info("worker %s serves %d jobs", self.name, len(self.jobs.registered))
 
     async def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
@@ -16,21 +15,17 @@ from pgjobs.rest import ApiSettings
 from tests.surfaces.rest_server import SECRET, serving
 from tests.surfaces.worker.patience import until
 
-
-@pytest.fixture(params=["postgres", "sqlite"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/jobs.db"
-    address: str = request.getfixturevalue("database_url")
-    return address
+pytestmark = pytest.mark.postgres_only
 
 
-async def test_the_demo_shows_all_that_the_console_is_for(url: str, monkeypatch: pytest.MonkeyPatch):
+async def test_the_demo_shows_all_that_the_console_is_for(database_url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bustle, "BEAT", 0.2)
     monkeypatch.setattr(bustle, "OFTEN", timedelta(seconds=1))
-    async with await Queue.connect(url) as queue:
+    async with await Queue.connect(database_url) as queue:
         await queue.migrate()
-        with serving(create_app(url=url, settings=ApiSettings(auth_secret=SecretStr(SECRET)))) as base:
+        with serving(
+            create_app(url=database_url, settings=ApiSettings(auth_secret=SecretStr(SECRET)))
+        ) as base:
             jobs.use(queue)
             async with Worker(queue, jobs, name="dev") as worker, bustle.bustling(queue, worker, base):
                 await until(lambda: shows_it_all(queue), timeout=60)

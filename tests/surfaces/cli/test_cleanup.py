@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+
 from pgjobs.maintenance import CleanupError
 from pgjobs.queue import Queue
 from tests.dav_server import LocalPlace, write_run
 from tests.surfaces.cli.conftest import Pgjobs
 from tests.surfaces.incomplete_runs import RUNS, Failing, incomplete_runs, tick
+
+pytestmark = pytest.mark.postgres_only
 
 
 async def test_list_and_show_tell_how_it_stands(pgjobs: Pgjobs, queue: Queue, queue_url: str):

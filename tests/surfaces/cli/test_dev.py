@@ -34,16 +34,14 @@ def here() -> Iterator[Path]:
     shutil.rmtree(home)
 
 
-@pytest.mark.parametrize("more", [{}, NOWHERE], ids=["postgres", "sqlite"])
-def test_the_demo_ends_by_itself_and_loses_nothing(here: Path, more: dict[str, str]):
-    done = run("dev", "--demo", "--port", 0, cwd=here, **more)
+def test_the_demo_ends_by_itself_and_loses_nothing(here: Path):
+    done = run("dev", "--demo", "--port", 0, cwd=here)
     assert done.returncode == 0, done.stderr
     told = dict(line.split("\t") for line in done.stdout.splitlines()[1:])
     assert told["completed"] == "300"
     assert told["broken promises (pgjobs.check)"] == "0"
     assert int(told["needed more than one attempt"]) > 0
     assert "kill -9" in done.stderr
-    assert ("this is SQLite" in done.stderr) == bool(more)
     assert "\x1b" not in done.stdout + done.stderr
     assert EmbeddedPostgres.running_in(here / ".pgjobs") is None, "it was stopped"
 
@@ -81,7 +79,7 @@ def test_everything_runs_in_one_process_and_other_commands_find_it(here: Path):
 
 
 def test_it_ends_when_its_time_is_over(here: Path):
-    done = run("dev", "--port", 0, cwd=here, DEMO_SECONDS="0.1", **NOWHERE)
+    done = run("dev", "--port", 0, cwd=here, DEMO_SECONDS="0.1")
     assert done.returncode == 0, done.stderr
     tried = re.findall(r"^  pgjobs (.+?) +# \S", done.stderr, re.MULTILINE)
     assert tried == [
@@ -91,8 +89,25 @@ def test_it_ends_when_its_time_is_over(here: Path):
         "enqueue @global:demo:Explode",
         "tasks list",
         "doctor",
+        "psql",
     ]
-    assert run("jobs", "list", cwd=here).stdout.count("@global:demo:") == 7, "the file is found again"
+    again = run("dev", "--exit", "--port", 0, cwd=here)
+    assert (again.returncode, "Starting a Postgres" in again.stderr) == (0, True), "its files are found again"
+
+
+def test_without_postgres_it_says_what_to_install(here: Path):
+    done = run("dev", "--port", 0, cwd=here, **NOWHERE)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "No Postgres binaries found in /nonexistent" in done.stderr
+    assert "pip install 'pgjobs-server[embedded]'" in done.stderr
+    assert not (here / ".pgjobs").exists()
+
+
+def test_a_sqlite_file_is_refused(here: Path):
+    done = run("dev", "--port", 0, "--url", "sqlite:///jobs.db", cwd=here)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "pgjobs dev is not on SQLite" in done.stderr
+    assert list(here.iterdir()) == []
 
 
 def test_a_database_that_was_named_is_used_instead(here: Path, database_url: str):
@@ -117,7 +132,7 @@ def test_below_a_private_directory_the_server_keeps_its_files_elsewhere(here: Pa
 
 
 def test_on_a_terminal_the_demo_shows_a_bar_and_stays(here: Path):
-    with Terminal("dev", "--demo", "--port", 0, cwd=here, **NOWHERE) as terminal:
+    with Terminal("dev", "--demo", "--port", 0, cwd=here) as terminal:
         terminal.until("Ctrl-C ends it", 120)
         assert "━" in terminal.shown
         terminal.process.send_signal(signal.SIGINT)
@@ -143,7 +158,7 @@ def nohup() -> Iterator[None]:
 
 @pytest.mark.usefixtures("nohup")
 def test_under_nohup_it_goes_on_without_a_terminal(here: Path):
-    with Terminal("dev", "--port", 0, cwd=here, **NOWHERE) as terminal:
+    with Terminal("dev", "--port", 0, cwd=here) as terminal:
         terminal.until("Ctrl-C ends it", 120)
         terminal.process.send_signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):

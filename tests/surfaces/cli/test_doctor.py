@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import asyncpg
 import pytest
@@ -28,6 +27,7 @@ def findings(url: str, code: int = 6) -> dict[str, tuple[str, str, str]]:
     return {subject: (severity, message, sql) for severity, subject, message, sql in rows}
 
 
+@pytest.mark.postgres_only
 async def test_doctor_finds_what_is_wrong_with_jobs_and_says_the_sql(pgjobs: Pgjobs, queue: Queue, job: str):
     await failed_tasks(queue, job, 12)
     for worker in await queue.list_workers():
@@ -79,12 +79,9 @@ async def patient(durable: EmbeddedPostgres) -> str:
     return durable.url
 
 
-def test_doctor_finds_nothing_wrong_with_a_new_queue(patient: str, tmp_path: Path):
-    done = run("doctor", "--deep", "--url", patient)
+def test_doctor_finds_nothing_wrong_with_a_new_queue(patient: str):
+    done = run("doctor", "--deep", PGJOBS_DATABASE_URL=patient)
     assert (done.returncode, done.stdout.splitlines()[1:], done.stderr) == (0, [], "All is well.\n")
-    file = f"sqlite:///{tmp_path / 'jobs.db'}"
-    run("migrate", "--url", file)
-    assert run("doctor", "--deep", "--url", file).returncode == 0
 
 
 async def test_doctor_finds_what_was_changed_by_hand_and_its_sql_mends_it(patient: str):
@@ -145,7 +142,7 @@ async def test_doctor_sees_clocks_that_differ(database_url: str):
 
 
 def test_doctor_says_when_the_schema_is_behind(empty_database_url: str):
-    done = run("doctor", "--url", empty_database_url)
+    done = run("doctor", PGJOBS_DATABASE_URL=empty_database_url)
     assert done.returncode == 5
     assert "error\tschema\tNot installed: migrations/0001" in done.stdout
     assert done.stderr == "1 finding.\n"

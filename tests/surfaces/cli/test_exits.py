@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pgjobs.cli.database import URL_IS_PUBLIC
 from pgjobs.queue import Queue
 from tests.surfaces.cli.commands import environment, run, start
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
@@ -20,9 +21,26 @@ async def test_0_when_all_is_well(pgjobs: Pgjobs, job: str):
 
 
 def test_1_when_the_database_cannot_be_reached():
-    done = run("tasks", "list", "--url", "postgresql://ada:hush@127.0.0.1:1/x")
+    done = run("tasks", "list", PGJOBS_DATABASE_URL="postgresql://ada:hush@127.0.0.1:1/x")
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "is_warned_of"),
+    [
+        ("postgresql://ada:hush@127.0.0.1:1/x", True),
+        ("postgresql://ada@127.0.0.1:1/x?password=hush", True),
+        ("postgresql://ada@127.0.0.1:1/x", False),
+        ("postgresql://127.0.0.1:1/x", False),
+    ],
+)
+def test_a_password_among_the_arguments_is_warned_of(url: str, is_warned_of: bool):
+    told = run("tasks", "list", "--url", url).stderr.splitlines()
+    assert ("PGJOBS_DATABASE_URL instead" in told[0]) == is_warned_of
+    assert len(told) == 1 + is_warned_of
+    quiet = run("tasks", "list", PGJOBS_DATABASE_URL=url).stderr
+    assert "warning" not in quiet
 
 
 async def test_2_when_the_database_refuses_an_argument(pgjobs: Pgjobs, job: str):
@@ -36,6 +54,7 @@ async def test_3_when_there_is_no_such_thing(pgjobs: Pgjobs, queue: Queue):
     for arguments in (
         ("tasks", "show", 42), ("tasks", "wait", 42), ("tasks", "retry", 42), ("jobs", "show", "no:such:job"),
         ("workers", "show", nobody), ("workers", "retire", nobody), ("enqueue", "no:such:job"),
+        ("token", "revoke", nobody),
     ):  # fmt: skip
         done = pgjobs(*arguments)
         assert (done.returncode, done.stdout) == (3, ""), arguments
@@ -58,6 +77,7 @@ def test_5_when_the_schema_is_behind(empty_database_url: str, tmp_path: Path):
         assert "migrate" in done.stderr
 
 
+@pytest.mark.postgres_only
 async def test_6_when_something_is_wrong(pgjobs: Pgjobs, queue: Queue, job: str):
     await failed_tasks(queue, job, 12)
     await queue.sweep()
@@ -134,7 +154,10 @@ def test_a_password_is_never_printed():
         check=False,
     )
     assert set(done.stdout.split()) == {"1", "2"}
-    assert len(done.stdout.split()) == len(done.stderr.splitlines()) == 3 * len(URLS), done.stderr
+    warnings = [line for line in done.stderr.splitlines() if line == URL_IS_PUBLIC]
+    errors = [line for line in done.stderr.splitlines() if line != URL_IS_PUBLIC]
+    assert len(done.stdout.split()) == len(errors) == 3 * len(URLS), done.stderr
+    assert len(warnings) == 3 * (len(URLS) - 1)
     assert "hu" not in done.stdout + done.stderr
 
 

@@ -23,6 +23,7 @@ def components() -> dict[str, Any]:
     return dict(create_app().openapi()["components"])
 
 
+@pytest.mark.postgres_only
 async def test_every_document_is_what_http_would_answer(
     pgjobs: Pgjobs, queue: Queue, queue_url: str, job: str, components: dict[str, Any]
 ):

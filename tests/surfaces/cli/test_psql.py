@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ needs_psql = pytest.mark.skipif(shutil.which("psql") is None, reason="psql is no
 
 @needs_psql
 def test_psql_is_connected_with_what_the_url_says(database_url: str):
-    done = run("psql", "--url", database_url, "-A", "-t", "-c", "select current_database()")
+    done = run("psql", "-A", "-t", "-c", "select current_database()", PGJOBS_DATABASE_URL=database_url)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip().splitlines()[-1] == database_url.rpartition("/")[2]
 
@@ -29,19 +30,31 @@ SHORTCUTS = re.findall(r"^\\set ([a-z]+) 'select", (ROOT / "sql/postgres/psqlrc"
 
 @needs_psql
 def test_every_shortcut_works(database_url: str):
-    calls = {"why": ":why (1);", "help": ":help ('retry');", "task": ":task 1;", "events": ":events 1;"}
+    calls = {"why": ":why (1);", "search": ":search ('retry');", "task": ":task 1;", "events": ":events 1;"}
     assert {"top", "overview", "why", "findings"} < set(SHORTCUTS)
     asked = "\n".join(calls.get(name, f":{name}") for name in SHORTCUTS if name != "watch")
-    done = run("psql", "--url", database_url, "-v", "ON_ERROR_STOP=1", stdin=f"{asked}\n")
+    done = run("psql", "-v", "ON_ERROR_STOP=1", stdin=f"{asked}\n", PGJOBS_DATABASE_URL=database_url)
     # There is no task 1, which `why` says without failing.
     assert (done.returncode, done.stderr) == (0, "")
     assert "retry_task" in done.stdout
 
 
 @needs_psql
+def test_asking_for_help_does_not_spoil_the_next_shortcut(database_url: str):
+    asked = ":help\n:overview\n:search ('retry_task');\n"
+    done = run("psql", "-A", "-v", "ON_ERROR_STOP=1", stdin=asked, PGJOBS_DATABASE_URL=database_url)
+    assert (done.returncode, done.stderr) == (0, "")
+    helped, _, found = done.stdout.partition("waiting|0")
+    assert "submit_task" in helped
+    assert "submit_task|" not in found
+    assert "retry_task|" in found
+
+
+@needs_psql
 def test_shortcuts_follow_the_schema(empty_database_url: str):
     assert run("migrate", "--no-roles", "--url", empty_database_url, PGJOBS_SCHEMA="mail").returncode == 0
-    done = run("psql", "--url", empty_database_url, "-A", stdin=":overview\n:top\n", PGJOBS_SCHEMA="mail")
+    here: dict[str, Any] = {"PGJOBS_DATABASE_URL": empty_database_url, "PGJOBS_SCHEMA": "mail"}
+    done = run("psql", "-A", stdin=":overview\n:top\n", **here)
     assert (done.returncode, done.stderr) == (0, "")
     assert "waiting|0" in done.stdout
 

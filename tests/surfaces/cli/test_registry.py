@@ -24,8 +24,13 @@ async def test_a_job_is_limited_and_the_limit_lifted(pgjobs: Pgjobs, queue: Queu
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{job} runs at most 3 at once.\n")
     assert (await queue.get_job(job)).max_running == 3
     assert "max_running          3" in pgjobs("jobs", "show", job).stdout
-    assert pgjobs("jobs", "limit", job).stderr == f"{job} has no limit.\n"
+    shown = pgjobs("jobs", "limit", job)
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "3\n", "")
+    assert (await queue.get_job(job)).max_running == 3
+    assert pgjobs("jobs", "limit", job, "4", "--none").returncode == 2
+    assert pgjobs("jobs", "limit", job, "--none").stderr == f"{job} has no limit.\n"
     assert (await queue.get_job(job)).max_running is None
+    assert pgjobs("jobs", "limit", job).stdout == "none\n"
     assert pgjobs("jobs", "limit", job, "0").returncode != 0
 
 
@@ -55,6 +60,10 @@ async def test_a_job_that_nobody_uses_is_retired(pgjobs: Pgjobs, queue: Queue, j
 async def test_a_job_is_deleted_with_its_tasks_when_somebody_says_yes(pgjobs: Pgjobs, queue: Queue, job: str):
     await queue.submit_tasks(job, [{}, {}])
     assert pgjobs("jobs", "delete", job).returncode == 2
+    looked = pgjobs("jobs", "delete", job, "--dry-run")
+    assert (looked.returncode, looked.stdout) == (0, "2\n")
+    assert looked.stderr == f"{job} would be deleted, with 2 tasks; nothing was changed.\n"
+    assert len(await queue.list_tasks()) == 2
     assert [found.full_name for found in await queue.list_jobs()] == [job]
     done = pgjobs("jobs", "delete", job, "--yes")
     assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", f"{job} is deleted, with 2 tasks.\n")

@@ -12,6 +12,8 @@ from pgjobs.queue import Queue
 from tests.surfaces.cli.commands import Done, Terminal
 from tests.surfaces.cli.conftest import Pgjobs
 
+pytestmark = pytest.mark.postgres_only
+
 NIGHTLY = "@global:nightly"
 
 

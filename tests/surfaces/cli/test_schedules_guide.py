@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 import asyncpg
 import pytest
 
-from pgjobs.cron import next_time, words
+from pgjobs.cron import words
 from pgjobs.queue import Queue
+from tests.cron_reference import next_time
 from tests.surfaces.cli.commands import ROOT
 from tests.surfaces.cli.guides import Guide
 from tests.surfaces.processes import free_port

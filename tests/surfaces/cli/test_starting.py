@@ -113,6 +113,7 @@ async def test_a_terminal_gets_colours_and_a_pipe_does_not(
     assert "\x1b" not in pgjobs("tasks", "list", FORCE_COLOR="1").stdout
 
 
+@pytest.mark.postgres_only
 async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Queue, queue_url: str, job: str):
     [task] = await failed_tasks(queue, job, 1)
     [run] = await incomplete_runs(queue, queue_url)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from pgjobs.queue import Queue
 from tests.surfaces.cli.commands import Terminal
 from tests.surfaces.cli.conftest import Pgjobs
+
+pytestmark = pytest.mark.postgres_only
 
 
 async def test_why_says_what_stands_in_the_way(pgjobs: Pgjobs, queue: Queue, job: str):

@@ -54,11 +54,11 @@ def open_manager(request: pytest.FixtureRequest, home: Home) -> OpenManager:
     """Makes a further manager of the same jobs; what it opened is closed with the test."""
     options = {"clock": home.clock.now} if isinstance(home, SqliteHome) else {}
 
-    def open_one(**settings: Any) -> Any:
+    def open_one(on_lost_lease: Any = None, **settings: Any) -> Any:
         configured = ManagerSettings(**settings)
         if request.param == "async":
-            return JobManager(home.queue, configured)
-        manager = sync.JobManager(home.url, settings=configured, **options)
+            return JobManager(home.queue, configured, on_lost_lease=on_lost_lease)
+        manager = sync.JobManager(home.url, settings=configured, on_lost_lease=on_lost_lease, **options)
         request.addfinalizer(manager.close)
         return Awaited(manager)
 

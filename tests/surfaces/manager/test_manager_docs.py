@@ -159,6 +159,37 @@ async def test_the_worker_lets_a_job_go_that_it_has_lost(home, clock):
     assert (await jobs.get_job(job.id)).last_error == "lease_expired"
 
 
+async def test_the_worker_outlives_a_job_that_fails_after_it_was_lost(home, clock):
+    worker = example("chatbooks_worker")
+    jobs = JobManager(home.queue)
+
+    async def handler(_payload: dict[str, Any]):
+        await clock.advance(seconds=90)
+        raise RuntimeError("too late as well")
+        yield
+
+    await jobs.create_job("chatbooks", "default", "export", {})
+    assert await worker.ChatbooksWorker(jobs, "w", {"export": handler}).run_until_idle() == 1
+    [job] = await jobs.list_jobs()
+    assert (job.status, job.last_error) == ("queued", "lease_expired")
+
+
+def test_the_facade_outlives_a_job_that_was_lost(blocking, home_url):
+    jobs = example("prompt_studio_facade").PromptStudioJobs(blocking, "studio-1")
+    jobs.create_job("evaluation", 17, {})
+    taken = jobs.get_next_job()
+    blocking.cancel_job(taken["id"], force=True)
+    assert jobs.run_next(lambda record: {}) is False
+    jobs.create_job("evaluation", 18, {})
+
+    def lost(record: dict[str, Any]) -> None:
+        blocking.cancel_job(record["id"], force=True)
+        raise RuntimeError("too late")
+
+    assert jobs.run_next(lost) is True
+    assert jobs.update_job_status(taken["id"], "failed", "no") is False
+
+
 async def test_the_worker_fails_what_raises(home):
     worker = example("chatbooks_worker")
     jobs = JobManager(home.queue)

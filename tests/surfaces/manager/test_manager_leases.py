@@ -342,3 +342,27 @@ async def test_force_ends_a_processing_job_and_fences_its_worker_off(manager):
         await manager.complete_job(job["id"], "w", job["lease_id"])
     with pytest.raises(LeaseLost):
         await manager.renew_job_lease(job["id"], 60, "w", job["lease_id"])
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (KeyError("conversations"), "KeyError: 'conversations'"),
+        (ValueError(), "ValueError"),
+        (RuntimeError("a\0b\ud800"), "RuntimeError: a\ufffdb?"),
+    ],
+    ids=["message", "no message", "text that cannot be stored"],
+)
+async def test_a_job_can_be_failed_with_the_exception_itself(manager, home, error, text):
+    await manager.create_job(*EXPORT, {}, max_retries=0)
+    job = await acquired(manager)
+    await manager.fail_job(job["id"], "w", job["lease_id"], error=error)
+    assert (await manager.get_job(job["id"]))["error_message"] == text
+    assert (await home.queue.get_task(job["id"])).error_kind == type(error).__name__
+
+
+async def test_a_kind_that_is_named_goes_before_the_class_of_the_exception(manager, home):
+    await manager.create_job(*EXPORT, {}, max_retries=0)
+    job = await acquired(manager)
+    await manager.fail_job(job["id"], "w", job["lease_id"], OSError("no route"), kind="network")
+    assert (await home.queue.get_task(job["id"])).error_kind == "network"

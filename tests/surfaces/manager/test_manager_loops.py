@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from pgjobs import sync
+from pgjobs.errors import LeaseLost
 from pgjobs.queue import Queue
 
 BLOCKING = """
@@ -124,6 +127,69 @@ def test_the_awaited_loop_runs_as_written(db, monkeypatch):
     with sync.JobManager(db) as manager:
         [job] = manager.list_jobs()
     assert (job["status"], job["result"]) == ("completed", {"path": "/a.zip"})
+
+
+class Slow:
+    """Work during which the lease lapses, the first time it is done; SQLite is asked for its clock."""
+
+    def __init__(self, db: str) -> None:
+        self._db = db
+        self._shift = timedelta()
+        self.times = 0
+        self.options = {"clock": lambda: datetime.now(UTC) + self._shift} if db.startswith("sqlite") else {}
+
+    def __call__(self) -> None:
+        self.times += 1
+        if self.times > 1:
+            return
+        self._shift = timedelta(minutes=2)
+        if not self.options:
+            with psycopg.connect(self._db) as connection:
+                connection.execute("update pgjobs.test_clock set shift = %s", [self._shift])
+
+
+def slow(loop: str, options: str) -> str:
+    return loop.replace("# process export/import", "work()").replace(
+        "JobManager(db)", f"JobManager(db, {options}**work.options)"
+    )
+
+
+def test_the_blocking_loop_survives_a_slow_job_that_was_given_to_another(db, monkeypatch):
+    monkeypatch.setattr(time, "sleep", going_home(time.sleep))
+    used = namespace(db, work=Slow(db))
+    with pytest.raises(Idle):
+        exec(slow(BLOCKING, "on_lost_lease='return', "), used)
+    [job] = used["jm"].list_jobs()
+    assert (used["work"].times, job["status"], job["last_error"]) == (1, "queued", "lease_expired")
+    used["jm"].close()
+
+
+def test_the_awaited_loop_survives_a_slow_job_that_was_given_to_another(db, monkeypatch):
+    with sync.JobManager(db) as manager:
+        manager.create_job("chatbooks", "default", "export", {})
+    monkeypatch.setattr(asyncio, "sleep", going_home(asyncio.sleep))
+    loop = slow(AWAITED, "on_lost_lease='return', ")
+    if not db.startswith("postgres"):
+        # Only a driver that is opened at once takes a clock.
+        loop = loop.replace("jm = JobManager(db, on_lost_lease='return', **work.options)\n", "").replace(
+            "async def run_worker():\n",
+            "async def run_worker():\n    jm = await JobManager.connect(db, on_lost_lease='return', **work.options)\n",
+        )
+    used = namespace(db, work=Slow(db))
+    with pytest.raises(Idle):
+        exec(loop, used)
+    monkeypatch.undo()
+    with sync.JobManager(db, **used["work"].options) as manager:
+        [job] = manager.list_jobs()
+    assert (used["work"].times, job["status"], job["last_error"]) == (1, "queued", "lease_expired")
+
+
+def test_a_loop_that_does_not_ask_for_an_answer_is_told_by_an_exception(db, monkeypatch):
+    monkeypatch.setattr(time, "sleep", going_home(time.sleep))
+    used = namespace(db, work=Slow(db))
+    with pytest.raises(LeaseLost):
+        exec(slow(BLOCKING, ""), used)
+    used["jm"].close()
 
 
 async def test_a_manager_of_a_url_connects_when_it_is_first_used(db):

@@ -13,6 +13,8 @@ from pgjobs.errors import InvalidArgument, PayloadInvalid
 from pgjobs.schedule import run_schedules
 from tests.surfaces.worker.patience import until
 
+pytestmark = pytest.mark.postgres_only
+
 SECOND = timedelta(seconds=1)
 
 

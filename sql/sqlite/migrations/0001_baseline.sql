@@ -46,6 +46,7 @@ create table jobs (
   jitter_share real not null default 0.25,
   jitter_cap integer,
   max_age integer,
+  max_running integer,
   events text not null default 'failures',
   retain_completed integer,
   retain_failed integer,
@@ -53,6 +54,7 @@ create table jobs (
   paused_at integer,
   archived_at integer,
   deleted_at integer,
+  keep integer not null default 0,
   constraint jobs_have_one_address unique (room, category, name),
   constraint rooms_are_well_formed check (
     room in ('@global', '@internal')
@@ -66,6 +68,7 @@ create table jobs (
   constraint backoff_grows check (backoff_base >= 0 and backoff_cap >= backoff_base),
   constraint jitter_is_a_share check (jitter_share between 0 and 1 and jitter_cap >= 0),
   constraint ages_are_not_negative check (max_age > 0 and retain_completed >= 0 and retain_failed >= 0),
+  constraint limits_are_possible check (max_running between 1 and 1000000),
   constraint events_are_known check (events in ('failures', 'full'))
 ) strict;
 
@@ -117,6 +120,7 @@ create table tasks (
   project text,
   tags text,
   idempotency_key text,
+  trace_context text,
   error_kind text,
   reason text,
   actor text,
@@ -294,6 +298,7 @@ select
   j.jitter_share,
   j.jitter_cap,
   j.max_age,
+  j.max_running,
   j.events,
   j.retain_completed,
   j.retain_failed,
@@ -301,6 +306,7 @@ select
   j.paused_at,
   j.archived_at,
   j.deleted_at,
+  j.keep,
   (
     select json_group_array(w.worker_id)
     from (select l.worker_id from worker_jobs as l where l.job_id = j.id order by l.worker_id) as w
@@ -346,7 +352,8 @@ create trigger events_never_change before update on events begin
   select raise(abort, 'Events never change');
 end;
 create trigger bodies_never_change before update of
-  id, job_id, room, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key, payload
+  id, job_id, room, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key, payload,
+  trace_context
 on tasks begin
   select raise(abort, 'What a task was submitted with never changes');
 end;
@@ -489,13 +496,198 @@ when new.is_ready and not old.is_ready and exists (select 1 from waiting) begin
   );
 end;
 
-create trigger opened_jobs_wake after update of paused_at, archived_at on jobs
-when (old.paused_at is not null and new.paused_at is null)
+create trigger opened_jobs_wake after update of paused_at, archived_at, max_running on jobs
+when exists (select 1 from waiting) and (
+  (old.paused_at is not null and new.paused_at is null)
   or (old.archived_at is not null and new.archived_at is null)
-begin
+  or old.max_running is not new.max_running
+) begin
   insert into notifications (at, channel, payload)
   select now(), 'wake', w.id from waiting as w
   where exists (select 1 from json_each(w.job_ids) as j where j.value = new.id);
   delete from waiting
   where exists (select 1 from json_each(waiting.job_ids) as j where j.value = new.id);
+end;
+
+create trigger freed_slots_wake after update of status on tasks
+when old.status in ('claimed', 'running') and new.status not in ('claimed', 'running')
+  and exists (select 1 from waiting)
+  and exists (select 1 from jobs as j where j.id = new.job_id and j.max_running is not null)
+begin
+  insert into notifications (at, channel, payload)
+  select now(), 'wake', w.id from waiting as w
+  where exists (select 1 from json_each(w.job_ids) as j where j.value = new.job_id)
+  order by w.id
+  limit 1;
+  delete from waiting where id = (
+    select min(w.id) from waiting as w
+    where exists (select 1 from json_each(w.job_ids) as j where j.value = new.job_id)
+  );
+end;
+
+-- Providers answer questions on demand; reads keep their answers for a while.
+-- API tokens let programs in.
+
+create table providers (
+  id text primary key,
+  room text not null,
+  category text not null,
+  name text not null,
+  full_name text not null generated always as (room || ':' || category || ':' || name) stored unique,
+  schema text not null default '{}',
+  content_type text not null default 'application/json',
+  owner text,
+  worker_id text not null references workers on delete cascade,
+  created_at integer not null,
+  constraint providers_have_one_address unique (room, category, name),
+  constraint providers_are_not_internal check (room <> '@internal'),
+  constraint rooms_are_well_formed check (
+    room in ('@global', '@internal')
+    or (room <> '' and instr(room, '@') = 0 and instr(room, ':') = 0 and length(room) <= 200)
+  ),
+  constraint categories_are_well_formed check (
+    category <> '' and instr(category, ':') = 0 and length(category) <= 200
+  ),
+  constraint names_are_well_formed check (name <> '' and length(name) <= 200)
+) strict;
+create index providers_of_a_worker on providers (worker_id);
+
+create table reads (
+  key text primary key,
+  data blob not null,
+  expires_at integer not null,
+  constraint read_keys_are_short check (length(key) <= 1000)
+) strict, without rowid;
+create index reads_in_time on reads (expires_at);
+
+create table reads_in_flight (
+  key text primary key,
+  expires_at integer not null,
+  constraint read_keys_are_short check (length(key) <= 1000)
+) strict, without rowid;
+create index reads_in_flight_in_time on reads_in_flight (expires_at);
+
+create table api_tokens (
+  id text primary key,
+  token_hash text not null unique,
+  user_id text not null,
+  name text,
+  is_superuser integer not null default 0,
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer,
+  constraint tokens_name_their_user check (user_id <> '' and length(user_id) <= 200),
+  constraint names_are_short check (length(name) <= 200)
+) strict;
+
+-- What HTTP shows of a task. An ignored task has not ended, so it shows as pending.
+create view task_answer as
+select
+  v.id,
+  v.uuid,
+  v.job,
+  v.room,
+  iif(v.status = 'ignored', 'pending', v.status) as status,
+  v.created_at,
+  v.started_at,
+  v.ended_at,
+  v.worker_id,
+  coalesce(v.error, iif(v.status = 'cancelled', v.reason, null)) as error,
+  v.payload,
+  v.result,
+  case when v.status = 'pending' then min(1000, 1 + (
+    select count(*)
+    from (
+      select 1
+      from tasks as o
+      where o.job_id = v.job_id and o.is_ready
+        and (not t.is_ready or (o.priority, o.due_at, o.id) < (t.priority, t.due_at, t.id))
+      limit 1000
+    )
+  ) + (
+    select count(*)
+    from (
+      select 1
+      from tasks as o
+      where o.status = 'pending' and not o.is_ready and o.job_id = v.job_id
+        and not t.is_ready and (o.due_at, o.id) < (t.due_at, t.id)
+      limit 1000
+    )
+  )) end as queue_position
+from task_document as v
+join tasks as t on t.id = v.id;
+
+-- Providers that came and went.
+create trigger provider_came after insert on providers begin
+  insert into events (at, kind, room, worker_id, fields)
+  values (
+    now(), 'provider_registered', new.room, new.worker_id,
+    json_object('provider_id', new.id, 'provider_name', new.full_name)
+  );
+end;
+create trigger provider_changed after update on providers begin
+  insert into events (at, kind, room, worker_id, fields)
+  values (
+    now(), 'provider_registered', new.room, new.worker_id,
+    json_object('provider_id', new.id, 'provider_name', new.full_name)
+  );
+end;
+create trigger provider_went after delete on providers begin
+  insert into events (at, kind, room, worker_id, fields)
+  values (
+    now(), 'provider_retired', old.room, old.worker_id,
+    json_object('provider_id', old.id, 'provider_name', old.full_name)
+  );
+end;
+
+-- What ended in all time, for metrics. With a single writer, counting as it happens makes nobody wait.
+create table totals (
+  job_id integer not null,
+  measure text not null,
+  bucket integer not null,
+  quantity integer not null,
+  seconds real not null,
+  primary key (job_id, measure, bucket),
+  constraint measures_are_known check (
+    measure in ('completed', 'failed', 'cancelled', 'retried', 'duration', 'latency')
+  )
+) strict, without rowid;
+
+create table histogram_bounds (
+  bucket integer primary key,
+  up_to real not null
+) strict;
+insert into histogram_bounds (bucket, up_to)
+values
+(0, 0.01), (1, 0.05), (2, 0.1), (3, 0.5), (4, 1.0), (5, 2.5), (6, 5.0), (7, 10.0), (8, 30.0), (9, 60.0),
+(10, 300.0), (11, 900.0), (12, 3600.0), (13, 9e999);
+
+create trigger endings_are_counted after update of ended_at on tasks
+when old.ended_at is null and new.ended_at is not null begin
+  insert into totals (job_id, measure, bucket, quantity, seconds)
+  select
+    new.job_id, n.measure,
+    iif(n.seconds is null, 0, (select min(b.bucket) from histogram_bounds as b where b.up_to >= n.seconds)),
+    1, coalesce(n.seconds, 0.0)
+  from (
+    select new.status as measure, null as seconds
+    union all
+    select 'duration', (new.ended_at - new.claimed_at) / 1e6 where new.status = 'completed'
+    union all
+    select 'latency', (new.claimed_at - new.created_at) / 1e6 where new.claimed_at is not null
+  ) as n
+  where true
+  on conflict (job_id, measure, bucket) do update
+  set quantity = quantity + 1, seconds = seconds + excluded.seconds;
+end;
+
+-- What an operator undoes has ended before; what goes on is still under its lease.
+create trigger retries_are_counted after insert on attempts
+when (select t.status from tasks as t where t.id = new.task_id) in ('claimed', 'running') begin
+  insert into totals (job_id, measure, bucket, quantity, seconds)
+  select t.job_id, 'retried', 0, 1, 0.0
+  from tasks as t
+  where t.id = new.task_id
+  on conflict (job_id, measure, bucket) do update
+  set quantity = quantity + 1;
 end;
