@@ -22,7 +22,7 @@ comment on column pgjobs.overview.failed_last_hour is 'Tasks failed for good in 
 comment on column pgjobs.overview.cancelled_last_hour is 'Tasks cancelled in the last hour.';
 comment on column pgjobs.overview.retried_last_hour is 'Attempts of the last hour that failed and are followed by another.';
 comment on column pgjobs.overview.completed_per_minute is 'Tasks completed per minute over the last five.';
-comment on column pgjobs.overview.wait_p50 is 'Seconds from submission to claim that half of the last hours tasks stayed below.';
+comment on column pgjobs.overview.wait_p50 is 'Queue latency: seconds from due to claim that half of the last hours tasks stayed below.';
 comment on column pgjobs.overview.wait_p95 is 'The same of 95 in 100.';
 comment on column pgjobs.overview.run_p50 is 'Seconds from claim to completion that half of the last hours tasks stayed below.';
 comment on column pgjobs.overview.run_p95 is 'The same of 95 in 100.';
@@ -60,7 +60,7 @@ comment on column pgjobs.jobs_status.completed_last_hour is 'Tasks completed in 
 comment on column pgjobs.jobs_status.failed_last_hour is 'Tasks failed for good in the last hour.';
 comment on column pgjobs.jobs_status.cancelled_last_hour is 'Tasks cancelled in the last hour.';
 comment on column pgjobs.jobs_status.retried_last_hour is 'Failed attempts of the last hour that are followed by another.';
-comment on column pgjobs.jobs_status.wait_p50 is 'Seconds from submission to claim that half of the last hours tasks stayed below.';
+comment on column pgjobs.jobs_status.wait_p50 is 'Queue latency: seconds from due to claim that half of the last hours tasks stayed below.';
 comment on column pgjobs.jobs_status.wait_p95 is 'The same of 95 in 100.';
 comment on column pgjobs.jobs_status.run_p50 is 'Seconds from claim to completion that half of the last hours tasks stayed below.';
 comment on column pgjobs.jobs_status.run_p95 is 'The same of 95 in 100.';
@@ -198,7 +198,7 @@ comment on column pgjobs.throughput.completed is 'Tasks completed.';
 comment on column pgjobs.throughput.failed is 'Tasks failed for good.';
 comment on column pgjobs.throughput.cancelled is 'Tasks cancelled.';
 comment on column pgjobs.throughput.retried is 'Failed attempts that are followed by another.';
-comment on column pgjobs.throughput.wait_p50 is 'Seconds from submission to claim that half stayed below.';
+comment on column pgjobs.throughput.wait_p50 is 'Queue latency: seconds from due to claim that half stayed below.';
 comment on column pgjobs.throughput.wait_p95 is 'The same of 95 in 100.';
 comment on column pgjobs.throughput.run_p50 is 'Seconds from claim to completion that half stayed below.';
 comment on column pgjobs.throughput.run_p95 is 'The same of 95 in 100.';

@@ -25,6 +25,9 @@ GAUGES = {
     "paused": ("jobs_paused", "1 while the type is paused or archived"),
     "schedules": ("jobs_schedules", "Schedules that run the job"),
     "overdue_schedules": ("jobs_schedules_overdue", "Schedules that are due, and nobody starts them"),
+    "cleanups_blocked": ("pgjobs_cleanups_blocked", "Cleanups with wrong credentials or configuration"),
+    "cleanups_abandoned": ("pgjobs_cleanups_abandoned", "Cleanups that were given up"),
+    "cleanups_unserved": ("pgjobs_cleanups_unserved", "Due cleanups of nodes that no process cleans up for"),
 }
 COUNTERS = {
     "completed": ("jobs_completed", "Jobs completed"),
@@ -34,7 +37,11 @@ COUNTERS = {
 }
 HISTOGRAMS = {
     "duration": ("jobs_duration_seconds", "From acquired to completed"),
-    "latency": ("jobs_queue_latency_seconds", "From created to acquired"),
+    "queue_latency": ("pgjobs_queue_latency_seconds", "From due to claimed, of each attempt"),
+    "latency": (
+        "jobs_queue_latency_seconds",
+        "From created to acquired, delays and backoff included; pgjobs_queue_latency_seconds leaves them out",
+    ),
 }
 BOUNDS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, inf)
 """Upper bounds of the buckets; those of `pgjobs.histogram_bounds()`."""

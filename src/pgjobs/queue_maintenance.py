@@ -95,6 +95,20 @@ class CleanupMark(Record):
     due_in: timedelta | None
 
 
+@dataclass(frozen=True, slots=True)
+class CleanupNode(Record):
+    """Who cleans up targets of one type on one node, and how many cleanups are open there."""
+
+    node_id: str
+    target_type: str
+    open: int
+    waiting: int
+    is_served: bool
+    served_by: list[str]
+    last_seen_at: datetime | None
+    advice: str | None
+
+
 class MaintenanceVerbs:
     """The part of `Queue` that looks after what runs leave behind."""
 
@@ -129,6 +143,7 @@ class MaintenanceVerbs:
         quantity: int | None = None,
         lease: timedelta | None = None,
     ) -> list[CleanupLease]:
+        """Due cleanups of a node; without a name the hub's, and WebDAV targets of every node."""
         rows = await self.driver.call(
             "claim_cleanups", holder=holder, node_id=node_id, quantity=quantity, lease=lease
         )
@@ -137,6 +152,10 @@ class MaintenanceVerbs:
     async def await_cleanups(self, *, node_id: str | None = None, previous: int | None = None) -> CleanupMark:
         rows = await self.driver.call("await_cleanups", node_id=node_id, previous=previous)
         return CleanupMark.of(rows[0])
+
+    async def list_cleanup_nodes(self) -> list[CleanupNode]:
+        """Which node cleans up what, and where nobody does."""
+        return [CleanupNode.of(row) for row in await self.driver.call("list_cleanup_nodes")]
 
     async def find_cleanups(
         self,

@@ -328,3 +328,22 @@ def test_a_job_in_the_archive_is_deleted_or_left_there(
     expect(dialog.get_by_label("Archive")).to_have_count(0)
     dialog.get_by_role("button", name="Delete permanently", exact=True).click()
     expect(page.get_by_role("link", name="Nightly")).to_have_count(0)
+
+
+def test_nodes_are_shown_with_who_cleans_up_for_them(runs, open_page: Open):
+    console, _ = runs
+
+    async def elsewhere(queue: Queue) -> None:
+        await queue.register_job("lab", "backups", "disk")
+        target = {"type": "local_dir", "base_dir": "/srv/backups"}
+        await queue.set_job_target("lab:backups:disk", target, node_id="agent-9")
+
+    with_queue(console, elsewhere)
+    page = open_page(console, PLACE)
+    nodes = page.locator("section.panel").filter(has=page.get_by_role("heading", name="Nodes"))
+    expect(nodes).to_contain_text("agent-7 · webdav · 2 open")
+    expect(nodes).to_contain_text("cleaner, last seen")
+    expect(nodes).to_contain_text("agent-9 · directory · 0 open")
+    expect(nodes).to_contain_text(
+        "No process cleans up here. -- on that machine: pgjobs cleanup run --node agent-9"
+    )

@@ -19,10 +19,10 @@ insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error,
 values (4, now() + interval '1 hour', 1, 5, 1, 'no answer', 'network');
 insert into pgjobs.attempts (task_id, attempt, status, token, holder, claimed_at, ended_at, error, error_kind)
 values (4, 1, 'failed', '00000000-0000-4000-8000-0000000000a4', 'me', now(), now(), 'no answer', 'network');
-insert into pgjobs.leases (task_id, job_id, token, worker_id, attempt, claimed_at)
-values (5, 1, '00000000-0000-4000-8000-0000000000a5', '00000000-0000-4000-8000-000000000001', 1, now());
-insert into pgjobs.leases (task_id, job_id, token, holder, attempt, claimed_at, until, started_at, progress)
-values (6, 1, '00000000-0000-4000-8000-0000000000a6', 'me', 2, now(), now() + interval '1 hour', now(), '{"done": 0.5}');
+insert into pgjobs.leases (task_id, job_id, token, worker_id, attempt, due_at, claimed_at)
+values (5, 1, '00000000-0000-4000-8000-0000000000a5', '00000000-0000-4000-8000-000000000001', 1, now(), now());
+insert into pgjobs.leases (task_id, job_id, token, holder, attempt, due_at, claimed_at, until, started_at, progress)
+values (6, 1, '00000000-0000-4000-8000-0000000000a6', 'me', 2, now(), now(), now() + interval '1 hour', now(), '{"done": 0.5}');
 insert into pgjobs.outcomes (task_id, job_id, status, attempt, token, holder, claimed_at, started_at, ended_at, result, error)
 values
 (7, 1, 'completed', 1, '00000000-0000-4000-8000-0000000000a7', 'me', now(), now(), now(), '{"angle": 90}', null),

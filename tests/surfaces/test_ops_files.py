@@ -11,9 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pgjobs.metrics import LABELS, render
 from pgjobs.queue import Queue
+from tests.surfaces.incomplete_runs import incomplete_runs
 
 OPS = Path(__file__).parents[2] / "docs" / "ops"
-METRIC = re.compile(r"\bjobs_\w+")
+METRIC = re.compile(r"\b(?:pg)?jobs_\w+")
 BY = re.compile(r"by \(([^)]*)\)")
 
 
@@ -36,6 +37,7 @@ async def exported(database_url: str) -> set[str]:
     async with await Queue.connect(database_url) as queue:
         await queue.register_job("@global", "tests", "Work")
         await queue.register_schedule("nightly", "@global:tests:Work", cron="@daily")
+        await incomplete_runs(queue, database_url)
         families = list(text_string_to_metric_families((await render(queue)).decode()))
     assert {family.name for family in families} >= {"jobs_queued", "jobs_completed", "jobs_duration_seconds"}
     names = {sample.name for family in families for sample in family.samples}

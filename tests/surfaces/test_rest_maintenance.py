@@ -277,3 +277,18 @@ async def test_a_list_may_be_filtered_by_types_of_your_own(queue: Queue, queue_u
     with serving(app) as base, Api(base, token_of("ada")) as ada:
         assert ada.get(f"{CLEANUPS}?target_type=tape").json()["total"] == 1
         assert problem_of(ada.get(f"{CLEANUPS}?target_type=disk")) == "invalid-filter"
+
+
+async def test_nodes_tell_who_cleans_up_for_them(ada: Api, nobody: Api, queue: Queue, queue_url: str):
+    if queue_url.startswith("sqlite"):
+        pytest.skip("cleanups are for Postgres")
+    await incomplete_runs(queue, queue_url, node_id="agent-7")
+    (item,) = ada.get(CLEANUPS + "/nodes").json()["items"]
+    assert (item["node_id"], item["target_type"], item["open"], item["is_served"]) == (
+        "agent-7",
+        "local_dir",
+        1,
+        False,
+    )
+    assert item["advice"] == "-- on that machine: pgjobs cleanup run --node agent-7"
+    assert nobody.get(CLEANUPS + "/nodes").status_code == 401

@@ -1,5 +1,7 @@
 -- Hands due clean-up tasks to a cleaner, each under a lease of 30 minutes unless
--- said otherwise; with `node_id`, those of that machine only. A task whose run
+-- said otherwise: with `node_id` those of that node, without one the hub's and the
+-- WebDAV targets of every node. A directory of another node is nobody else's business:
+-- here it would not be found, and seem to be gone. A task whose run
 -- was retried meanwhile is not handed out: when the run is complete there is
 -- nothing to do, and while it lives the task waits another hour.
 create function pgjobs.claim_cleanups(
@@ -24,6 +26,7 @@ declare
   v_lease record;
   v_run_status text;
 begin
+  perform pgjobs._note_cleaner(claim_cleanups.holder, claim_cleanups.node_id, pgjobs.now());
   if v_job is null then
     return;
   end if;
@@ -31,7 +34,8 @@ begin
     select c.*
     from pgjobs.claim_tasks(
       holder => claim_cleanups.holder, quantity => claim_cleanups.quantity, job_ids => array[v_job],
-      lease => coalesce(claim_cleanups.lease, interval '30 minutes'), of_project => claim_cleanups.node_id, start => true
+      lease => coalesce(claim_cleanups.lease, interval '30 minutes'), of_project => claim_cleanups.node_id,
+      of_owner => case when claim_cleanups.node_id is null then 'hub' end, start => true
     ) as c
   loop
     select t.status into v_run_status from pgjobs.task as t

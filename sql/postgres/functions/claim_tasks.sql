@@ -119,11 +119,11 @@ begin
         delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
       ), leased as (
         insert into pgjobs.leases (
-          task_id, job_id, token, worker_id, holder, attempt, claimed_at, until, started_at, is_limited
+          task_id, job_id, token, worker_id, holder, attempt, due_at, claimed_at, until, started_at, is_limited
         )
         select
           k.task_id, v_lane.job_id, pgjobs.token_of(v_luck, k.task_id), claim_tasks.worker_id,
-          claim_tasks.holder, k.attempt + 1, v_now, v_until, case when claim_tasks.start then v_now end,
+          claim_tasks.holder, k.attempt + 1, k.due_at, v_now, v_until, case when claim_tasks.start then v_now end,
           v_is_limited
         from taken as k
         -- Asked once, of the first: true, and the next claim begins there. What was

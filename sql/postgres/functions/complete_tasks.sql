@@ -39,13 +39,14 @@ begin
     where l.task_id = i.task_id and l.token = i.token
       and (l.until is null or l.until > v_now)
       and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
-    returning l.task_id, l.job_id, l.attempt, l.token, l.worker_id, l.holder, l.claimed_at, l.started_at, i.result
+    returning l.task_id, l.job_id, l.attempt, l.token, l.worker_id, l.holder, l.due_at, l.claimed_at, l.started_at,
+      i.result
   )
   insert into pgjobs.outcomes (
-    task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, result
+    task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, result
   )
   select
-    g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at,
+    g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.due_at, g.claimed_at,
     coalesce(g.started_at, g.claimed_at), v_now, g.result
   from gone as g;
   get diagnostics v_ended = row_count;

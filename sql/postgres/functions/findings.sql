@@ -20,6 +20,8 @@ begin
     union all
     select s.* from pgjobs.troubles_of_schedules(v_now) as s
     union all
+    select c.* from pgjobs.troubles_of_cleanups(v_now) as c
+    union all
     select p.* from pgjobs.troubles_of_partitions() as p
     union all
     select d.* from pgjobs.troubles_of_database() as d

@@ -1,9 +1,12 @@
 -- The numbers of every job, one row each: what waits and runs now (queued,
 -- backlog, processing, stale_processing), whether it is paused or archived (paused), how
 -- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
--- where there are any), and since the beginning what ended (completed, failed, cancelled,
--- retried) and how long it took (duration, latency, with the upper bound of each bucket
--- in `up_to`; how long together stands with the last one).
+-- where there are any), how many cleanups wait for somebody (cleanups_blocked, cleanups_abandoned,
+-- cleanups_unserved, of the job that cleans up), and since the beginning what ended (completed, failed, cancelled,
+-- retried) and how long it took: duration, from claim to completion; queue_latency, from due to
+-- claim, of each attempt; latency, from submission to the last claim, as the generic manager's
+-- document has it (with the upper bound of each bucket in `up_to`; how long together stands
+-- with the last one).
 --
 -- Lines are counted up to a thousand for each job and estimated beyond; what ended
 -- is what sweeps have counted.
@@ -25,6 +28,7 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_cleanup integer := pgjobs.cleanup_job();
 begin
   return query
   with due as (
@@ -59,6 +63,14 @@ begin
     ) as s
     cross join lateral (values ('schedules', s.quantity), ('overdue_schedules', s.overdue)) as m (measure, quantity)
     union all
+    select v_cleanup, m.measure, null, m.quantity, 0
+    from pgjobs._cleanups_in_need() as c
+    cross join lateral (values
+      ('cleanups_blocked', c.blocked), ('cleanups_abandoned', c.abandoned),
+      ('cleanups_unserved', (select coalesce(sum(u.waiting), 0) from pgjobs._unserved_cleanups(v_now) as u))
+    ) as m (measure, quantity)
+    where v_cleanup is not null
+    union all
     select r.job_id, m.measure, null, m.quantity, 0
     from ever as r
     cross join lateral (values
@@ -69,7 +81,9 @@ begin
       r.job_id, m.measure, coalesce((pgjobs.histogram_bounds())[c.place], 'Infinity'), c.quantity,
       case c.place when cardinality(m.counts) then m.seconds else 0 end
     from ever as r
-    cross join lateral (values ('duration', r.runs, r.run_seconds), ('latency', r.waits, r.wait_seconds)) as m (measure, counts, seconds)
+    cross join lateral (values
+      ('duration', r.runs, r.run_seconds), ('queue_latency', r.waits, r.wait_seconds), ('latency', r.ages, r.age_seconds)
+    ) as m (measure, counts, seconds)
     cross join lateral unnest(m.counts) with ordinality as c (quantity, place)
     where c.quantity > 0 or c.place = cardinality(m.counts)
   )

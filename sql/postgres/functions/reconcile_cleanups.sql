@@ -58,18 +58,21 @@ begin
   for v_node in
     select
       r.run -> 'payload' ->> 'node_id' as name,
+      -- Whose tasks a cleaner without a node's name claims.
+      case when pgjobs._hub_cleans(r.run -> 'payload' ->> 'node_id', r.run -> 'payload' -> 'target') then 'hub' end as owner,
       array_agg((r.run ->> 'id')::bigint order by r.place) as runs,
       array_agg((r.run ->> 'id') order by r.place) as keys,
       array_agg((r.run ->> 'job')::integer order by r.place) as jobs,
       array_agg(r.run -> 'payload' order by r.place) as payloads
     from jsonb_array_elements(v_runs) with ordinality as r (run, place)
-    group by 1
-    order by 1
+    group by 1, 2
+    order by 1, 2
   loop
     with submitted as (
       select s.task_id, s.is_new, s.place
       from pgjobs.submit_tasks(
-        v_job::text, v_node.payloads, idempotency_keys => v_node.keys, submitter => 'maintenance', project => v_node.name
+        v_job::text, v_node.payloads, idempotency_keys => v_node.keys, submitter => 'maintenance', owner => v_node.owner,
+        project => v_node.name
       ) with ordinality as s (task_id, is_new, place)
     ), linked as (
       insert into pgjobs.run_targets (task_id, job_id, node_id, target, taken_at, cleanup_id)

@@ -1,5 +1,5 @@
--- Gives leases back unused: no attempt is counted and the task keeps its place
--- in the lane. With a `delay` it becomes due that much later instead, and leaves
+-- Gives leases back unused: no attempt is counted and the task has its place in
+-- the lane again. With a `delay` it becomes due that much later instead, and leaves
 -- its slot, where the job has a limit, to what is due now. With `holder` the lease
 -- must also be that holder's.
 create function pgjobs.release_tasks(
@@ -22,6 +22,7 @@ declare
   v_tasks bigint[];
   v_released uuid[];
   v_jobs integer[];
+  v_lowest timestamptz;
   v_job record;
 begin
   perform pgjobs.check_batch(release_tasks.task_ids, release_tasks.tokens);
@@ -33,30 +34,33 @@ begin
     delete from pgjobs.leases as l where l.ctid = any (v_held) returning l.*
   ), cancelled as (
     insert into pgjobs.outcomes (
-      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason
+      task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, reason
     )
     select
-      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, v_now,
-      g.cancel_reason
+      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.due_at, g.claimed_at, g.started_at,
+      v_now, g.cancel_reason
     from gone as g
     where g.cancel_requested_at is not null
   ), back as (
-    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, t.created_at
+    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, g.due_at
     from gone as g
     join pgjobs.tasks as t on t.id = g.task_id
     where g.cancel_requested_at is null
   ), due as (
-    insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again)
-    select b.job_id, b.priority, b.attempt, b.created_at, b.task_id, true from back as b where release_tasks.delay is null
+    insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again, is_released)
+    select b.job_id, b.priority, b.attempt, b.due_at, b.task_id, true, true from back as b where release_tasks.delay is null
   ), later as (
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt)
     select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt
     from back as b
     where release_tasks.delay is not null
   )
-  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id)
-  into v_tasks, v_released, v_jobs
+  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id), min(g.due_at)
+  into v_tasks, v_released, v_jobs, v_lowest
   from gone as g;
+  if release_tasks.delay is null and v_lowest < pgjobs.settled(v_now) then
+    perform pgjobs._floors_are_wrong();
+  end if;
   for v_job in
     select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
   loop

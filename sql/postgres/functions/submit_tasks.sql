@@ -76,6 +76,9 @@ begin
     insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
     select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, coalesce(v_run_at < v_now, false)
     from unnest(v_entered) as n (id);
+    if v_run_at < pgjobs.settled(v_now) then
+      perform pgjobs._floors_are_wrong();
+    end if;
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
   else
     -- Later times exist, but most languages cannot read them back.

@@ -92,7 +92,17 @@ declare
   v_ahead integer := pgjobs.queue_position(task.id, task.job_id, task.priority) - 1;
   v_held bigint := pgjobs.held_slots(task.job_id);
   v_quoted text := quote_literal(task.job);
+  v_node text := case when task.job_id = pgjobs.cleanup_job() then task.project end;
+  v_cleaners bigint;
 begin
+  if v_node is not null then
+    v_cleaners := (
+      select count(*)
+      from pgjobs.tasks as t
+      cross join lateral pgjobs._cleaners_of(v_node, t.payload -> 'target', now) as c
+      where t.id = task.id
+    );
+  end if;
   select j.* into v_job from pgjobs.jobs as j where j.id = task.job_id;
   select count(*), max(w.last_heartbeat_at) into v_workers, v_last_heard
   from pgjobs.worker_jobs as l
@@ -131,14 +141,17 @@ begin
           case when v_held = 1 then 'is' else 'are' end)
       end,
       format('select * from pgjobs.limit_job(%s, %s)', v_quoted, v_job.max_running * 2)),
-    ('workers', v_workers > 0 or v_has_holders,
+    ('workers', case when v_node is null then v_workers > 0 or v_has_holders else v_cleaners > 0 end,
       case
+        when v_cleaners = 0 then format('No process cleans up for node %s.', v_node)
+        when v_cleaners > 0 then format('%s for node %s.',
+          case when v_cleaners = 1 then 'One process cleans up' else v_cleaners || ' processes clean up' end, v_node)
         when v_workers > 0 then format('%s registered for its job.',
           case when v_workers = 1 then 'One worker is' else v_workers || ' workers are' end)
         when v_has_holders then 'No worker is registered for its job, but others claim from it.'
         else format('No worker is registered for job %s.', task.job)
       end,
-      'Start a worker that serves it'),
+      coalesce(pgjobs._cleanup_command(v_node), 'Start a worker that serves it')),
     ('heartbeats', v_is_alive or v_has_holders or v_workers = 0,
       case
         when v_is_alive then format('The last heartbeat came %s ago.', pgjobs.ago(v_last_heard, now))

@@ -82,11 +82,19 @@ as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
-  v_floor bigint[] := pgjobs.floor_get('scheduled', v_clock);
+  v_floor bigint[];
   v_head record;
   v_moved record;
   v_total integer := 0;
 begin
+  begin
+    v_floor := pgjobs._floor_read('scheduled');
+  exception when data_exception then
+    v_floor := null;
+  end;
+  if not pgjobs._floor_holds(v_floor, v_clock, 0, pgjobs.micros(promote_due.now)) then
+    v_floor := null;
+  end if;
   select s.run_at, s.task_id into v_head
   from pgjobs.scheduled as s
   where (s.run_at, s.task_id) >= (pgjobs.moment(v_floor[1]), coalesce(v_floor[2], 0))
@@ -94,7 +102,7 @@ begin
   limit 1;
   if v_floor is null or (v_head.run_at <= promote_due.now and v_head.task_id <> v_floor[2]) then
     perform pgjobs.floor_at(
-      'scheduled', v_head.run_at, v_head.task_id, promote_due.now, coalesce(v_floor[3], v_clock + 1000)
+      'scheduled', v_head.run_at, v_head.task_id, promote_due.now, coalesce(v_floor[3], v_clock + 1000), v_clock
     );
   end if;
   if v_head.run_at is null or v_head.run_at > promote_due.now then

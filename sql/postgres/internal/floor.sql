@@ -3,33 +3,64 @@
 -- Entries taken before leave dead versions behind, and while somebody holds a
 -- transaction open nobody can remove them; looking at them again on every claim
 -- is what makes a queue crawl. The floor lives in a session setting, because it
--- only describes the data: a wrong one is slow, never wrong, a rollback takes it
--- back, and strangers behind a pooler may share it. It expires after a second,
--- so that late commits and returned tasks are found. Where it is a time it names
--- a task too: a batch of ten thousand is due in the same microsecond.
+-- only describes the data: a rollback takes it back, and strangers behind a pooler
+-- may share it. It expires after a second, so that late commits are found. Where
+-- it is a time it names a task too: a batch of ten thousand is due in the same
+-- microsecond.
 --
 -- What is due by now need not be there by now: a task is due when its submit
 -- began, and there when that has committed. So floors stay behind the present by
 -- longer than commits usually take; whatever commits later is late.
 --
--- Kept as floor/task/expires. These are SQL functions without settings of their
--- own so that they are inlined: claims call them for every lane.
-create function pgjobs.floor_get(lane text, clock bigint)
+-- Whatever enters a lane below that, because it was submitted for a time in the past
+-- or given back, says so: no floor is believed that was noted before, or so soon
+-- after that the entry may not have been committed.
+--
+-- Kept as floor/task/expires/noted. Anybody can write a session setting: what cannot
+-- be read, lasts longer than any floor or is above the present is no floor. Reading is
+-- done where an error of it is caught; a regular expression that keeps one out costs a
+-- claim of one task 15 %.
+--
+-- These are SQL functions without settings of their own so that they are inlined:
+-- claims call them for every lane.
+create function pgjobs._floor_read(lane text)
 returns bigint[]
 language sql stable
-return case
-  -- RESET ALL leaves an empty string, not null.
-  when nullif(split_part(current_setting('pgjobs.floor_' || lane, true), '/', 3), '')::bigint > clock
-    then string_to_array(current_setting('pgjobs.floor_' || lane, true), '/')::bigint[]
-end;
+return string_to_array(current_setting('pgjobs.floor_' || lane, true), '/')::bigint[];
+
+comment on function pgjobs._floor_read is
+  'Floor, task, expiry and when it was noted, as this session remembers them. Example: select pgjobs._floor_read(''1_5'')';
+
+create function pgjobs._floor_holds(floor bigint[], clock bigint, noted_after bigint, highest bigint)
+returns boolean
+language sql immutable
+return floor[3] > clock and floor[3] <= clock + 10000 and floor[4] > noted_after and floor[1] <= highest;
+
+comment on function pgjobs._floor_holds is
+  'Whether a floor may be believed. Example: select pgjobs._floor_holds(array[0, 0, 2, 1], 1, 0, 0)';
+
+-- For what nothing enters below.
+create function pgjobs.floor_get(lane text, clock bigint)
+returns bigint[]
+language plpgsql stable
+as $$
+declare
+  v_floor bigint[];
+begin
+  v_floor := pgjobs._floor_read(floor_get.lane);
+  return case when pgjobs._floor_holds(v_floor, floor_get.clock, 0, 9223372036854775807) then v_floor end;
+exception when data_exception then
+  return null;
+end
+$$;
 
 comment on function pgjobs.floor_get is
-  'Floor, task and expiry this session remembers, null when expired. Example: select pgjobs.floor_get(''1_5'', 0)';
+  'Floor, task and expiry this session remembers, null when expired. Example: select pgjobs.floor_get(''waiting'', 0)';
 
-create function pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint default 0)
+create function pgjobs.floor_set(lane text, floor bigint, expires bigint, task_id bigint default 0, noted bigint default 1)
 returns text
 language sql volatile
-return set_config('pgjobs.floor_' || lane, floor || '/' || task_id || '/' || expires, false);
+return set_config('pgjobs.floor_' || lane, floor || '/' || task_id || '/' || expires || '/' || noted, false);
 
 comment on function pgjobs.floor_set is
   'Remembers a floor in this session. Example: select pgjobs.floor_set(''waiting'', 100, 1767225600000)';
@@ -67,13 +98,17 @@ comment on function pgjobs.settled is
   'By when everything due has been committed, as a rule. Example: select pgjobs.settled(pgjobs.now())';
 
 -- Remembers that nothing worth looking at is below this task, as far as that is settled.
-create function pgjobs.floor_at(lane text, due_at timestamptz, task_id bigint, now timestamptz, expires bigint)
+create function pgjobs.floor_at(
+  lane text, due_at timestamptz, task_id bigint, now timestamptz, expires bigint, noted bigint
+)
 returns text
 language sql volatile
-return pgjobs.floor_set(lane, pgjobs.micros(least(due_at, pgjobs.settled(now))), expires, coalesce(task_id, 0));
+return pgjobs.floor_set(
+  lane, greatest(pgjobs.micros(least(due_at, pgjobs.settled(now))), 0), expires, coalesce(task_id, 0), noted
+);
 
 comment on function pgjobs.floor_at is
-  'Remembers a place in line in this session. Example: select pgjobs.floor_at(''1_5'', pgjobs.now(), 42, pgjobs.now(), 0)';
+  'Remembers a place in line in this session. Example: select pgjobs.floor_at(''1_5'', pgjobs.now(), 42, pgjobs.now(), 0, 0)';
 
 -- Moves a lane's floor up to the first task that was taken; what others are just
 -- taking below it comes into view again when the floor expires, should they fail.
@@ -82,20 +117,36 @@ returns text
 language sql volatile
 return case
   when task_id = floor[2] then ''
-  else pgjobs.floor_at(lane, due_at, task_id, now, floor[3])
+  else pgjobs.floor_at(lane, due_at, task_id, now, floor[3], floor[4])
 end;
 
 comment on function pgjobs.floor_raise is
-  'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0], pgjobs.now(), 42, pgjobs.now())';
+  'Moves the floor of a lane up. Example: select pgjobs.floor_raise(''1_5'', array[0, 0, 0, 0], pgjobs.now(), 42, pgjobs.now())';
+
+-- Tells every session that a task has entered a lane below its floor. Seen before
+-- the entry is: setting a sequence waits for no commit.
+create function pgjobs._floors_are_wrong()
+returns bigint
+language sql volatile
+return setval('pgjobs.low_entries', pgjobs.clock_ms());
+
+comment on function pgjobs._floors_are_wrong is
+  'Tells sessions to forget their floors. Example: see pgjobs.submit_tasks, which calls it for a time in the past';
+
+-- Floors noted by then are not believed: as long as after the last low entry as
+-- floors stay behind the present.
+create function pgjobs._floors_wrong_until()
+returns bigint
+language sql volatile
+return coalesce(pg_sequence_last_value('pgjobs.low_entries'::regclass), 0) + 50;
+
+comment on function pgjobs._floors_wrong_until is
+  'Until when floors were wrong, in milliseconds since 1970. Example: select pgjobs._floors_wrong_until()';
 
 create function pgjobs.look_cost(clock bigint)
 returns bigint
 language sql stable
-return case
-  when nullif(split_part(current_setting('pgjobs.look_cost', true), '/', 2), '')::bigint > clock
-    then split_part(current_setting('pgjobs.look_cost', true), '/', 1)::bigint
-  else 0
-end;
+return coalesce((pgjobs.floor_get('look_cost', clock))[1], 0);
 
 comment on function pgjobs.look_cost is
   'Milliseconds of the dearest recent look at lane heads in this session. Example: select pgjobs.look_cost(pgjobs.clock_ms())';

@@ -20,8 +20,8 @@ as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs.clock_ms();
-  -- No floor is older than any clock.
-  v_trusted bigint := case when lane_heads.ignore_floors then 9223372036854775807 else v_clock end;
+  -- No floor is as young as that.
+  v_noted_after bigint := case when lane_heads.ignore_floors then 9223372036854775807 else pgjobs._floors_wrong_until() end;
 begin
   select a.job_id, a.priority into job_id, priority from pgjobs.lanes as a where a.job_id = any (lane_heads.job_ids) limit 1;
   if job_id is null then
@@ -31,27 +31,38 @@ begin
     select from pgjobs.lanes as a
     where a.job_id = any (lane_heads.job_ids) and (a.job_id, a.priority) <> (lane_heads.job_id, lane_heads.priority)
   ) then
-    return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_trusted) as r;
+    begin
+      return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_noted_after) as r;
+    exception when data_exception then
+      perform set_config('pgjobs.floor_' || a.job_id || '_' || a.priority, '', false)
+      from pgjobs.lanes as a
+      where a.job_id = any (lane_heads.job_ids);
+      return query select r.* from pgjobs.ranked_heads(lane_heads.job_ids, lane_heads.now, v_clock, v_noted_after) as r;
+    end;
     perform pgjobs.note_look(v_clock);
     return;
   end if;
   lane := job_id || '_' || priority;
-  floor := pgjobs.floor_get(lane, v_trusted);
-  if floor is null then
+  begin
+    floor := pgjobs._floor_read(lane);
+  exception when data_exception then
+    floor := null;
+  end;
+  if pgjobs._floor_holds(floor, v_clock, v_noted_after, pgjobs.micros(lane_heads.now)) then
+    due_at := pgjobs.moment(floor[1]);
+    task_id := floor[2];
+  else
     select r.due_at, r.task_id into due_at, task_id
     from pgjobs.ready as r
     where r.job_id = lane_heads.job_id and r.priority = lane_heads.priority
     order by r.due_at, r.task_id
     limit 1;
     perform pgjobs.note_look(v_clock);
-    floor := array[null, task_id, pgjobs.next_look(v_clock)];
-    perform pgjobs.floor_at(lane, due_at, task_id, lane_heads.now, floor[3]);
+    floor := array[null, task_id, pgjobs.next_look(v_clock), v_clock];
+    perform pgjobs.floor_at(lane, due_at, task_id, lane_heads.now, floor[3], v_clock);
     if task_id is null then
       return;
     end if;
-  else
-    due_at := pgjobs.moment(floor[1]);
-    task_id := floor[2];
   end if;
   until_at := 'infinity';
   return next;
@@ -63,7 +74,7 @@ comment on function pgjobs.lane_heads is
 
 -- The heads of many lanes, best first, each with the next one's place as seen from
 -- its lane. What it saw becomes each lane's floor.
-create function pgjobs.ranked_heads(job_ids integer[], now timestamptz, clock bigint, trusted bigint)
+create function pgjobs.ranked_heads(job_ids integer[], now timestamptz, clock bigint, noted_after bigint)
 returns table (
   job_id integer,
   priority smallint,
@@ -79,26 +90,37 @@ as $$
 #variable_conflict use_column
 declare
   v_expires bigint := pgjobs.next_look(ranked_heads.clock);
+  v_highest bigint := pgjobs.micros(ranked_heads.now);
   v_aging interval := (select s.aging from pgjobs.settings as s);
 begin
   return query
   with looked as materialized (
     select
       l.job_id, l.priority, h.due_at, h.task_id, l.lane,
-      array[pgjobs.micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires)] as floor,
+      array[
+        pgjobs.micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires), coalesce(l.floor[4], ranked_heads.clock)
+      ] as floor,
       case
         when l.floor is null
-          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, v_expires)
+          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, v_expires, ranked_heads.clock)
         when h.task_id <> l.floor[2]
-          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, l.floor[3])
+          then pgjobs.floor_at(l.lane, h.due_at, h.task_id, ranked_heads.now, l.floor[3], l.floor[4])
       end
     from (
-      select d.job_id, d.priority, d.lane, pgjobs.floor_get(d.lane, ranked_heads.trusted) as floor
+      select
+        f.job_id, f.priority, f.lane,
+        case
+          when pgjobs._floor_holds(f.floor, ranked_heads.clock, ranked_heads.noted_after, v_highest) then f.floor
+        end as floor
       from (
-        select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
-        from pgjobs.lanes as a
-        where a.job_id = any (ranked_heads.job_ids)
-      ) as d
+        select d.job_id, d.priority, d.lane, pgjobs._floor_read(d.lane) as floor
+        from (
+          select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
+          from pgjobs.lanes as a
+          where a.job_id = any (ranked_heads.job_ids)
+        ) as d
+        offset 0
+      ) as f
       offset 0
     ) as l
     left join lateral (
@@ -141,7 +163,7 @@ returns text
 language sql volatile
 return case
   when pgjobs.clock_ms() - since >= pgjobs.look_cost(since)
-    then set_config('pgjobs.look_cost', (pgjobs.clock_ms() - since) || '/' || (since + 10000), false)
+    then pgjobs.floor_set('look_cost', pgjobs.clock_ms() - since, since + 10000)
 end;
 
 comment on function pgjobs.note_look is

@@ -95,10 +95,10 @@ begin
     left join pgjobs.error_policies as p on p.job_id = g.job_id and p.kind = end_attempts.kinds[g.place]
   ), kept as (
     insert into pgjobs.attempts (
-      task_id, attempt, status, token, worker_id, holder, claimed_at, started_at, ended_at, error, error_kind
+      task_id, attempt, status, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, error, error_kind
     )
     select
-      task_id, attempt, 'failed', token, worker_id, holder, claimed_at, started_at, end_attempts.now, error, kind
+      task_id, attempt, 'failed', token, worker_id, holder, due_at, claimed_at, started_at, end_attempts.now, error, kind
     from judged
     where verdict = 'pending'
   ), later as (
@@ -106,11 +106,11 @@ begin
     select task_id, again_at, job_id, priority, attempt, error, kind from judged where verdict = 'pending'
   ), ended as (
     insert into pgjobs.outcomes (
-      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at,
+      task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at,
       error, error_kind, reason
     )
     select
-      task_id, job_id, verdict, attempt, token, worker_id, holder, claimed_at, started_at, end_attempts.now,
+      task_id, job_id, verdict, attempt, token, worker_id, holder, due_at, claimed_at, started_at, end_attempts.now,
       case when verdict = 'failed' then error end, case when verdict = 'failed' then kind end, cancel_reason
     from judged
     where verdict <> 'pending'

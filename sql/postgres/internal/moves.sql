@@ -106,10 +106,11 @@ begin
     returning o.*
   ), kept as (
     insert into pgjobs.attempts (
-      task_id, attempt, status, token, worker_id, holder, claimed_at, started_at, ended_at, error, error_kind, reason
+      task_id, attempt, status, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, error, error_kind,
+      reason
     )
     select
-      g.task_id, g.attempt, g.status, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, g.ended_at,
+      g.task_id, g.attempt, g.status, g.token, g.worker_id, g.holder, g.due_at, g.claimed_at, g.started_at, g.ended_at,
       g.error, g.error_kind, g.reason
     from gone as g
   )
@@ -160,11 +161,11 @@ begin
     delete from pgjobs.leases as l where l.task_id = any (end_leases.task_ids) returning l.*
   ), ended as (
     insert into pgjobs.outcomes (
-      task_id, job_id, status, attempt, token, worker_id, holder, claimed_at, started_at, ended_at, reason, actor
+      task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, reason, actor
     )
     select
-      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.claimed_at, g.started_at, end_leases.now,
-      coalesce(end_leases.reason, g.cancel_reason), end_leases.actor
+      g.task_id, g.job_id, 'cancelled', g.attempt, g.token, g.worker_id, g.holder, g.due_at, g.claimed_at, g.started_at,
+      end_leases.now, coalesce(end_leases.reason, g.cancel_reason), end_leases.actor
     from gone as g
     returning task_id
   )

@@ -93,7 +93,7 @@ begin
     where u.ctid = any (array(
       select c.ctid from pgjobs.uncounted as c limit sweep_rollups.batch for update skip locked
     ))
-    returning u.job_id, u.measure, u.at, date_trunc('minute', u.at) as minute, u.task_ids, u.claimed_at
+    returning u.job_id, u.measure, u.at, date_trunc('minute', u.at) as minute, u.task_ids, u.claimed_at, u.due_at
   ), counted (minute, job_id, measure, bucket, quantity, seconds) as (
     select u.minute, u.job_id, u.measure, 0::smallint, sum(cardinality(u.task_ids)), 0
     from taken as u
@@ -108,18 +108,23 @@ begin
     ) as d
     group by d.minute, d.job_id, pgjobs.histogram_bucket(d.seconds)
     union all
-    select w.minute, w.job_id, 'wait', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
+    select w.minute, w.job_id, w.measure, pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
     from (
-      select u.minute, u.job_id, date_part('epoch', c.claimed_at - t.created_at) as seconds
+      select u.minute, u.job_id, m.measure, date_part('epoch', m.waited) as seconds
       from taken as u
-      cross join unnest(u.task_ids, u.claimed_at) as c (task_id, claimed_at)
+      cross join unnest(u.task_ids, u.claimed_at, u.due_at) as c (task_id, claimed_at, due_at)
       join pgjobs.tasks as t on t.id = c.task_id
-      where c.claimed_at is not null
+      -- A task submitted for a time in the past waits since it is there.
+      cross join lateral (values
+        ('wait', c.claimed_at - greatest(c.due_at, t.created_at)),
+        (case when u.measure <> 'retried' then 'age' end, c.claimed_at - t.created_at)
+      ) as m (measure, waited)
+      where c.claimed_at is not null and m.measure is not null
     ) as w
-    group by w.minute, w.job_id, pgjobs.histogram_bucket(w.seconds)
+    group by w.minute, w.job_id, w.measure, pgjobs.histogram_bucket(w.seconds)
   ), kept as (
     insert into pgjobs.rollups as r (
-      job_id, minute, completed, failed, cancelled, retried, waits, wait_seconds, runs, run_seconds
+      job_id, minute, completed, failed, cancelled, retried, waits, wait_seconds, runs, run_seconds, ages, age_seconds
     )
     select
       coalesce(c.job_id, 0),
@@ -135,7 +140,11 @@ begin
       pgjobs.histogram(
         array_agg(c.bucket) filter (where c.measure = 'run'), array_agg(c.quantity) filter (where c.measure = 'run')
       ),
-      coalesce(sum(c.seconds) filter (where c.measure = 'run'), 0)
+      coalesce(sum(c.seconds) filter (where c.measure = 'run'), 0),
+      pgjobs.histogram(
+        array_agg(c.bucket) filter (where c.measure = 'age'), array_agg(c.quantity) filter (where c.measure = 'age')
+      ),
+      coalesce(sum(c.seconds) filter (where c.measure = 'age'), 0)
     from counted as c
     group by grouping sets ((c.job_id, c.minute), (c.job_id), (c.minute))
     on conflict (job_id, minute) do update
@@ -147,7 +156,9 @@ begin
       waits = pgjobs.add_histograms(r.waits, excluded.waits),
       wait_seconds = r.wait_seconds + excluded.wait_seconds,
       runs = pgjobs.add_histograms(r.runs, excluded.runs),
-      run_seconds = r.run_seconds + excluded.run_seconds
+      run_seconds = r.run_seconds + excluded.run_seconds,
+      ages = pgjobs.add_histograms(r.ages, excluded.ages),
+      age_seconds = r.age_seconds + excluded.age_seconds
   )
   select coalesce(sum(cardinality(u.task_ids)), 0) into v_counted from taken as u;
   perform pgjobs.forget_rollups(sweep_rollups.now);
@@ -158,14 +169,18 @@ $$;
 comment on function pgjobs.sweep_rollups is
   'Counts endings into minutes. Example: select pgjobs.sweep_rollups(pgjobs.now(), 100000)';
 
+-- The attempt was kept by the statement that scheduled the next one.
 create function pgjobs.note_retries()
 returns trigger
 language plpgsql
 as $$
 begin
-  insert into pgjobs.uncounted (job_id, measure, at, task_ids)
-  select n.job_id, 'retried', pgjobs.now(), array_agg(n.task_id)
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at, due_at)
+  select n.job_id, 'retried', pgjobs.now(), array_agg(n.task_id), array_agg(a.claimed_at), array_agg(a.due_at)
   from new_rows as n
+  left join lateral (
+    select e.claimed_at, e.due_at from pgjobs.attempts as e where e.task_id = n.task_id order by e.id desc limit 1
+  ) as a on true
   where n.error is not null
   group by n.job_id;
   return null;

@@ -116,6 +116,7 @@ begin
   where other.job_id = l.job_id and other.priority = l.priority and other.ctid < l.ctid;
   delete from pgjobs.waiting_marks as w where w.since < sweep_retention.now - interval '10 minutes';
   delete from pgjobs.watched as w where w.since < sweep_retention.now - interval '1 hour';
+  delete from pgjobs.cleaners as c where c.seen_at < sweep_retention.now - interval '30 days';
   return greatest(v_tasks, v_events);
 end
 $$;

@@ -104,6 +104,8 @@ begin
     ('lease_expired', '60 seconds', '60 seconds', '30 seconds')
   ) as p (kind, base, cap, jitter)
   on conflict do nothing;
+  -- Cleaners that were there before it.
+  perform pgjobs.wake(0, 100);
   return v_job;
 end
 $$;

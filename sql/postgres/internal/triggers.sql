@@ -56,11 +56,11 @@ begin
     return null;
   end if;
   insert into pgjobs.events (at, kind, task_id, job_id, room, status)
-  select pgjobs.now(), case when n.due_at = t.created_at then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
+  select pgjobs.now(), case when n.is_released then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
   from new_rows as n
   join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
   join pgjobs.tasks as t on t.id = n.task_id
-  where n.is_again and n.due_at >= t.created_at;
+  where n.is_released or (n.is_again and n.due_at >= t.created_at);
   return null;
 end
 $$;
@@ -167,8 +167,8 @@ begin
       perform pg_notify('pgjobs.ended', v_task::text);
     end loop;
   end if;
-  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at)
-  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at)
+  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at, due_at)
+  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at), array_agg(n.due_at)
   from new_rows as n
   group by n.job_id, n.status;
   return null;

@@ -30,6 +30,8 @@ begin
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
     and l.id <> all (v_served)
+    -- Of cleanups each node is told apart.
+    and l.id is distinct from pgjobs.cleanup_job()
   union all
   select
     'info', 'job ' || l.full_name,

@@ -215,6 +215,7 @@ create table pgjobs.ready (
   due_at timestamptz not null,
   task_id bigint not null,
   is_again boolean not null default false,
+  is_released boolean not null default false,
   primary key (job_id, priority, due_at, task_id)
 );
 create index ready_again on pgjobs.ready (task_id) where is_again;
@@ -226,6 +227,7 @@ comment on column pgjobs.ready.attempt is 'Attempts used so far.';
 comment on column pgjobs.ready.due_at is 'Since when it is due: its place in the lane.';
 comment on column pgjobs.ready.task_id is 'The task.';
 comment on column pgjobs.ready.is_again is 'True unless it entered when it was submitted.';
+comment on column pgjobs.ready.is_released is 'True when a lease of it was given back, and it has its place again.';
 
 create table pgjobs.scheduled (
   task_id bigint primary key,
@@ -255,6 +257,7 @@ create table pgjobs.leases (
   worker_id uuid,
   holder text,
   attempt smallint not null,
+  due_at timestamptz not null,
   claimed_at timestamptz not null,
   until timestamptz,
   started_at timestamptz,
@@ -278,6 +281,7 @@ comment on column pgjobs.leases.token is 'The fence: every acknowledgement must 
 comment on column pgjobs.leases.worker_id is 'The registered worker that holds it.';
 comment on column pgjobs.leases.holder is 'Name of a holder that is not a registered worker.';
 comment on column pgjobs.leases.attempt is 'The how-many-eth lease of the task in its present life.';
+comment on column pgjobs.leases.due_at is 'Since when the task was due; its place in line, should it be given back.';
 comment on column pgjobs.leases.claimed_at is 'When it was claimed.';
 comment on column pgjobs.leases.until is 'When it lapses; empty: it lives by its worker''s heartbeats alone.';
 comment on column pgjobs.leases.started_at is 'When work began; empty: claimed only.';
@@ -294,6 +298,7 @@ create table pgjobs.outcomes (
   token uuid,
   worker_id uuid,
   holder text,
+  due_at timestamptz,
   claimed_at timestamptz,
   started_at timestamptz,
   ended_at timestamptz not null,
@@ -326,6 +331,7 @@ comment on column pgjobs.outcomes.attempt is 'Attempts used.';
 comment on column pgjobs.outcomes.token is 'The lease that ended it, so that a repeated acknowledgement can be answered.';
 comment on column pgjobs.outcomes.worker_id is 'The worker that ended it.';
 comment on column pgjobs.outcomes.holder is 'The holder that ended it, if not a registered worker.';
+comment on column pgjobs.outcomes.due_at is 'Since when it was due when that lease began.';
 comment on column pgjobs.outcomes.claimed_at is 'When its last lease began.';
 comment on column pgjobs.outcomes.started_at is 'When its last attempt began to run.';
 comment on column pgjobs.outcomes.ended_at is 'When it ended.';
@@ -360,6 +366,7 @@ create table pgjobs.attempts (
   token uuid,
   worker_id uuid,
   holder text,
+  due_at timestamptz,
   claimed_at timestamptz,
   started_at timestamptz,
   ended_at timestamptz not null,
@@ -378,6 +385,7 @@ comment on column pgjobs.attempts.status is 'failed, or cancelled and later retr
 comment on column pgjobs.attempts.token is 'The lease''s token.';
 comment on column pgjobs.attempts.worker_id is 'The worker.';
 comment on column pgjobs.attempts.holder is 'The holder, if not a registered worker.';
+comment on column pgjobs.attempts.due_at is 'Since when the task was due for this attempt.';
 comment on column pgjobs.attempts.claimed_at is 'When the lease began.';
 comment on column pgjobs.attempts.started_at is 'When work began.';
 comment on column pgjobs.attempts.ended_at is 'When it ended.';
@@ -473,6 +481,11 @@ comment on column pgjobs.watched.since is 'When somebody began to wait.';
 -- somebody holds a transaction open.
 create sequence pgjobs.watched_until minvalue 0 start 0;
 comment on sequence pgjobs.watched_until is 'Unix time until which outcomes look for watchers.';
+
+-- A sequence as well: every claim reads it, and nobody waits for whoever sets it.
+create sequence pgjobs.low_entries minvalue 0 start 0;
+comment on sequence pgjobs.low_entries is
+  'When a task last entered a lane below what sessions may remember as its floor, in milliseconds since 1970.';
 
 -- New events are announced by NOTIFY when somebody has asked for it.
 create sequence pgjobs.events_wanted_until minvalue 0 start 0;
@@ -601,15 +614,18 @@ create table pgjobs.uncounted (
   measure text not null,
   at timestamptz not null,
   task_ids bigint[] not null,
-  claimed_at timestamptz[]
-);
+  claimed_at timestamptz[],
+  due_at timestamptz[]
+  -- Rows live until the next sweep: compressing those of a hundred tasks cost acknowledging them 6 %.
+) with (toast_tuple_target = 8160);
 
 comment on table pgjobs.uncounted is 'Endings and retries that no rollup counts yet.';
 comment on column pgjobs.uncounted.job_id is 'The job.';
 comment on column pgjobs.uncounted.measure is 'completed, failed, cancelled or retried.';
 comment on column pgjobs.uncounted.at is 'When.';
 comment on column pgjobs.uncounted.task_ids is 'The tasks of one statement.';
-comment on column pgjobs.uncounted.claimed_at is 'When the last lease of each began, by position; empty for one cancelled in line.';
+comment on column pgjobs.uncounted.claimed_at is 'When the lease of each began, by position; empty for one cancelled in line.';
+comment on column pgjobs.uncounted.due_at is 'Since when each was due when that lease began, by position.';
 
 -- A minute of a job is one row, and so is a minute of all jobs together: with a row for each
 -- measure and bucket an hour of a hundred jobs would be fifty thousand.
@@ -624,8 +640,10 @@ create table pgjobs.rollups (
   wait_seconds double precision not null,
   runs bigint[] not null,
   run_seconds double precision not null,
+  ages bigint[] not null default array_fill(0::bigint, array[14]),
+  age_seconds double precision not null default 0,
   primary key (job_id, minute),
-  constraint all_buckets_are_there check (cardinality(waits) = 14 and cardinality(runs) = 14)
+  constraint all_buckets_are_there check (cardinality(waits) = 14 and cardinality(runs) = 14 and cardinality(ages) = 14)
 ) with (fillfactor = 70);
 
 comment on table pgjobs.rollups is
@@ -637,10 +655,12 @@ comment on column pgjobs.rollups.failed is 'Tasks failed for good.';
 comment on column pgjobs.rollups.cancelled is 'Tasks cancelled.';
 comment on column pgjobs.rollups.retried is 'Failed attempts that are followed by another.';
 comment on column pgjobs.rollups.waits is
-  'How many waited how long from submission to claim: a count for each of pgjobs.histogram_bounds(), and one beyond.';
+  'How many attempts waited how long from due to claim: a count for each of pgjobs.histogram_bounds(), and one beyond.';
 comment on column pgjobs.rollups.wait_seconds is 'How long they waited together.';
 comment on column pgjobs.rollups.runs is 'The same of how long those completed took from their claim.';
 comment on column pgjobs.rollups.run_seconds is 'How long they took together.';
+comment on column pgjobs.rollups.ages is 'The same of how old tasks were at their last claim, delays and backoff included.';
+comment on column pgjobs.rollups.age_seconds is 'How old they were together.';
 
 -- What operators look at: errors counted by fingerprint.
 create table pgjobs.error_counts (
@@ -755,6 +775,18 @@ comment on column pgjobs.run_targets.node_id is 'As in targets.';
 comment on column pgjobs.run_targets.target is 'As in targets.';
 comment on column pgjobs.run_targets.taken_at is 'When it was copied.';
 comment on column pgjobs.run_targets.cleanup_id is 'The clean-up task of the run, which has one at most.';
+
+-- Lost in a crash, which costs a finding until they are seen again.
+create unlogged table pgjobs.cleaners (
+  holder text primary key,
+  node_id text,
+  seen_at timestamptz not null
+);
+
+comment on table pgjobs.cleaners is 'Processes that clean up after incomplete runs, and for which node.';
+comment on column pgjobs.cleaners.holder is 'What it calls itself when it claims.';
+comment on column pgjobs.cleaners.node_id is 'The node whose targets it cleans; empty: the hub''s, and WebDAV targets of every node.';
+comment on column pgjobs.cleaners.seen_at is 'When it last asked for work, to the minute.';
 
 -- Schedules: jobs that run by themselves, by cron or at intervals, by the database's clock.
 create table pgjobs.schedules (

@@ -104,6 +104,32 @@ def show(run: RunRef, url: Url = None, as_json: AsJson = False) -> None:
     )
 
 
+@cleanup.command()
+def nodes(url: Url = None, as_json: AsJson = False) -> None:
+    """List which node cleans up what, and where nobody does."""
+    found = with_queue(url, lambda queue: queue.list_cleanup_nodes())
+    if as_json:
+        from pgjobs.rest.cleanups import CleanupNodes
+
+        print_document(CleanupNodes.of(found))
+        return
+    print_table(
+        ("node", "target", "open", "waiting", "served by", "last seen", "advice"),
+        (
+            (
+                node.node_id,
+                node.target_type,
+                node.open,
+                node.waiting,
+                ", ".join(node.served_by) or "nobody",
+                node.last_seen_at,
+                node.advice,
+            )
+            for node in found
+        ),
+    )
+
+
 @cleanup.command("retry-now")
 def retry_now(run: RunRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
     """Try again now, with no attempts used."""
@@ -126,7 +152,10 @@ def unignore(run: RunRef, url: Url = None, reason: Reason = None, as_json: AsJso
 def run(
     *,
     url: Url = None,
-    node: Annotated[str | None, typer.Option(help="Only targets of this node; else of all.")] = None,
+    node: Annotated[
+        str | None,
+        typer.Option(help="Only targets of this node; else the hub's, and WebDAV targets of every node."),
+    ] = None,
     once: Annotated[bool, typer.Option("--once", help="One batch, then leave; for cron.")] = False,
 ) -> None:
     """Clean up until Ctrl-C, as `pgjobs serve` does; for nodes where no server runs."""

@@ -37,7 +37,9 @@ def default_cleaners() -> dict[str, Cleaner]:
 class CleanupRunner:
     """Cleans up after runs that did not complete. As many as you like may run at once.
 
-    With a `node_id` it cares for the targets of that node only; without one for all.
+    With a `node_id` it cares for the targets of that node only. Without one it is the hub: it cares for
+    the hub's targets, and for WebDAV targets of every node, which are reached from anywhere. Directories of
+    other nodes are never its business.
     """
 
     def __init__(

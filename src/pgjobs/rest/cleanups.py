@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self, get_args
 from uuid import UUID
@@ -12,7 +12,7 @@ from fastapi import Depends, Query
 from pydantic import Field
 from starlette.requests import Request
 
-from pgjobs.queue_maintenance import CleanupEvent, CleanupsFound, CleanupStatus, CleanupTask
+from pgjobs.queue_maintenance import CleanupEvent, CleanupNode, CleanupsFound, CleanupStatus, CleanupTask
 from pgjobs.rest.problems import problem
 from pgjobs.rest.schemas import Wire
 
@@ -108,6 +108,29 @@ class CleanupDetail(Wire):
     @classmethod
     def of(cls, task: CleanupTask, events: Sequence[CleanupEvent]) -> Self:
         return cls(task=CleanupOut.of(task), events=[CleanupEventOut.of(event) for event in events])
+
+
+class CleanupNodeOut(Wire):
+    """Who cleans up targets of one type on one node, and how many cleanups are open there."""
+
+    node_id: str
+    target_type: str
+    open: int
+    waiting: int
+    is_served: bool
+    served_by: list[str]
+    last_seen_at: datetime | None
+    advice: str | None
+
+
+class CleanupNodes(Wire):
+    """Which node cleans up what."""
+
+    items: list[CleanupNodeOut]
+
+    @classmethod
+    def of(cls, nodes: Sequence[CleanupNode]) -> Self:
+        return cls(items=[CleanupNodeOut(**asdict(node)) for node in nodes])
 
 
 class IgnoreIn(Wire):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 
 from pgjobs.errors import TaskNotFound
 from pgjobs.rest.auth import ActorDep, current_superuser
-from pgjobs.rest.cleanups import CleanupDetail, CleanupPage, IgnoreIn, WantedDep
+from pgjobs.rest.cleanups import CleanupDetail, CleanupNodes, CleanupPage, IgnoreIn, WantedDep
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
@@ -55,6 +55,13 @@ async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) ->
         page_offset=(wanted.page - 1) * wanted.page_size,
     )
     return CleanupPage.of(found, wanted.page, wanted.page_size)
+
+
+# Before the runs, whose ids it is none of.
+@router.get(_CLEANUPS + "/nodes", responses=problems("unauthorized"))
+async def list_cleanup_nodes(queue: QueueDep, _actor: ActorDep) -> CleanupNodes:
+    """Which node cleans up what, and where nobody does."""
+    return CleanupNodes.of(await queue.list_cleanup_nodes())
 
 
 @router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "task-not-found"))

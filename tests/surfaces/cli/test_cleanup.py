@@ -77,3 +77,15 @@ async def test_a_node_without_a_server_cleans_up_from_cron(
     assert left.exists()
     assert "Tried 1." in pgjobs("cleanup", "run", "--once", "--node", "agent-7").stderr
     assert not left.exists()
+
+
+async def test_nodes_that_nobody_cleans_up_for_are_listed(pgjobs: Pgjobs, database_url: str):
+    async with await Queue.connect(database_url) as queue:
+        await incomplete_runs(queue, database_url, node_id="agent-7")
+    listed = pgjobs("cleanup", "nodes", "--url", database_url)
+    assert listed.returncode == 0, listed.stderr
+    row = listed.stdout.splitlines()[1].split("\t")
+    assert row[:5] == ["agent-7", "local_dir", "1", "1", "nobody"]
+    assert row[6] == "-- on that machine: pgjobs cleanup run --node agent-7"
+    (item,) = json.loads(pgjobs("cleanup", "nodes", "--json", "--url", database_url).stdout)["items"]
+    assert (item["node_id"], item["is_served"]) == ("agent-7", False)

@@ -12,10 +12,12 @@ import pytest
 
 from pgjobs.drivers.binaries import wheel_binaries
 from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from pgjobs.maintenance import CleanupError
 from pgjobs.queue import Queue
 from tests.server import PostgresServer, new_home
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 from tests.surfaces.cli.warm import run
+from tests.surfaces.incomplete_runs import Failing, incomplete_runs, tick
 
 
 def findings(url: str, code: int = 6) -> dict[str, tuple[str, str, str]]:
@@ -38,6 +40,19 @@ async def test_doctor_finds_what_is_wrong_with_jobs_and_says_the_sql(pgjobs: Pgj
     found = next(each for each in document["items"] if each["subject"] == f"job {job}")
     assert "12 of 12" in found["message"]
     assert job in found["advice"]
+
+
+async def test_doctor_finds_cleanups_that_are_blocked(patient: str):
+    async with await Queue.connect(patient) as queue:
+        await incomplete_runs(queue, patient)
+        await tick(queue, local_dir=Failing(CleanupError("auth", "answered 401")))
+        found = findings(patient)
+        assert found["cleanup"] == (
+            "warning",
+            "1 cleanup is blocked: credentials or configuration are wrong",
+            "select run_id, job_name, node_id, last_error from pgjobs.incomplete_cleanup_tasks"
+            " where status = 'blocked'",
+        )
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import { resource } from "../live.js";
 import { close, confirm, show } from "../parts/dialogs.js";
 import { icon } from "../parts/icons.js";
 import { List } from "../parts/lists.js";
-import { Ago, Bones, Empty, Head, Json, Trouble } from "../parts/small.js";
+import { Ago, Bones, Empty, Head, Json, Panel, Trouble } from "../parts/small.js";
 import { tag, tone } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
 import { address, query, refine } from "../router.js";
@@ -191,6 +191,23 @@ const Filters = () => html`
   </div>
 `;
 
+const served = (node) =>
+  node.is_served
+    ? html`<span class="muted small">${node.served_by.length === 1 ? node.served_by[0] : `${node.served_by.length} processes`}, last seen <${Ago} at=${at(node.last_seen_at)} /></span>`
+    : html`<span class="bad small">No process cleans up here. <span class="mono">${node.advice}</span></span>`;
+const Nodes = ({ nodes }) => html`
+  <${Panel} title="Nodes">
+    <div class="stack">
+      ${nodes.map(
+        (node) => html`<div key=${`${node.node_id} ${node.target_type}`} class="stack close">
+          <span><a href=${here({ node_id: node.node_id, target_type: node.target_type, page: null })} title="Only this node">${node.node_id}</a> · ${typeName(node.target_type)} · ${number(node.open)} open, ${number(node.waiting)} due</span>
+          ${served(node)}
+        </div>`,
+      )}
+    </div>
+  <//>
+`;
+
 const lastPage = (total) => Math.max(1, Math.ceil(total / SIZE));
 
 const Pager = ({ page, total }) => {
@@ -210,6 +227,7 @@ const Pager = ({ page, total }) => {
 export const Cleanup = view((_, leaving) => {
   const page = () => Math.min(MOST_PAGES, Math.max(1, Number.parseInt(query.value.page, 10) || 1));
   const list = resource(leaving, (aborted) => get(BASE, { ...chosen(), page: page(), page_size: SIZE }, aborted));
+  const nodes = resource(leaving, (aborted) => get(`${BASE}/nodes`, {}, aborted));
   // The page that was asked for may be gone: what was on it is done or filtered out.
   leaving(
     effect(() => {
@@ -240,6 +258,7 @@ export const Cleanup = view((_, leaving) => {
                 ? html`<${Empty} picture="search" title="Nothing matches">Loosen a filter, or <a href=${address("/maintenance/cleanup")}>show all</a>.<//>`
                 : html`<${Empty} picture="cleanup" title="Nothing to clean up">Runs of jobs with a target that do not complete appear here after the cutoff, by default 7 days.<//>`}
         </section>
+        ${nodes.data.value?.items.length > 0 && html`<${Nodes} nodes=${nodes.data.value.items} />`}
       </div>
     `;
   };

@@ -55,8 +55,8 @@ const Flow = view(() => {
             data=${[at, perMinute("completed"), isFlawless ? at.map(() => null) : perMinute("failed")]} />
           <${Legend} series=${FLOW}>${point.value}<//>
         <//>
-        <${Panel} title="Wait before a worker takes a task">
-          <${Chart} label="Time from submission to claim, median and 95th percentile" series=${WAITS} say=${sayWait} onPoint=${(said) => (waitPoint.value = said)}
+        <${Panel} title="Queue latency">
+          <${Chart} label="Queue latency: time from due to claim, median and 95th percentile" series=${WAITS} say=${sayWait} onPoint=${(said) => (waitPoint.value = said)}
             data=${[at, items.map((row) => row.wait_p50), items.map((row) => row.wait_p95)]} />
           <${Legend} series=${WAITS}>${waitPoint.value}<//>
         <//>
