@@ -40,7 +40,7 @@ where :delay < 0;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);
-select refuse('no-workers-available', 'No worker serves ' || j.full_name)
+select refuse('no-workers-available', 'Job ''' || j.full_name || ''' has no connected workers')
 from jobs as j
 where j.id = :v_job and :require_workers and not exists (select 1 from worker_jobs as w where w.job_id = j.id);
 select refuse('validation-error', 'trace_context must be a W3C traceparent, then tracestate, if any, after a space')

@@ -1,10 +1,16 @@
 -- Every reason to refuse tasks of :v_job in :v_room with :v_payloads, :priority and :max_attempts,
 -- before anything is written. Opens the lane for their priority.
 -- include check_room
-select refuse('job-not-found', 'Job ' || j.full_name || ' does not exist', 'It was retired, or belongs to another room.')
+select refuse('job-not-found', 'Job ' || j.full_name || ' does not exist', 'It was retired.')
 from jobs as j
-where j.id = :v_job
-  and (j.deleted_at is not null or (j.room not in ('@global', '@internal', :v_room) and not :v_cross_room));
+where j.id = :v_job and j.deleted_at is not null;
+select refuse(
+  'job-not-found',
+  'Job ''' || j.full_name || ''' is not accessible from room ''' || :v_room || '''',
+  'It belongs to another room.'
+)
+from jobs as j
+where j.id = :v_job and j.room not in ('@global', '@internal', :v_room) and not :v_cross_room;
 select refuse('job-unavailable', 'Job ' || j.full_name || ' is archived', 'Since ' || iso_time(j.archived_at) || '.', 'Unarchive it.')
 from jobs as j
 where j.id = :v_job and j.archived_at is not null;
