@@ -196,7 +196,7 @@ class SchemaChanged(PgJobsError):
 
 
 class DatabaseUnavailable(PgJobsError):
-    """The database cannot be reached, or none of its servers can be written to; try again."""
+    """The database cannot be reached or written to, or too many got in each other's way there; try again."""
 
     problem, status = "database-unavailable", 503
 

@@ -139,8 +139,13 @@ class RegistryVerbs:
     ) -> Worker:
         return Worker.of((await self.driver.call("register_worker", name=name, jobs=jobs, actor=actor))[0])
 
-    async def heartbeat_worker(self, worker_id: UUID, *, actor: str | None = None) -> Worker:
-        return Worker.of((await self.driver.call("heartbeat_worker", worker_id=worker_id, actor=actor))[0])
+    async def heartbeat_worker(
+        self, worker_id: UUID, *, actor: str | None = None, connection_id: UUID | None = None
+    ) -> Worker:
+        rows = await self.driver.call(
+            "heartbeat_worker", worker_id=worker_id, actor=actor, connection_id=connection_id
+        )
+        return Worker.of(rows[0])
 
     async def retire_worker(
         self,
@@ -148,14 +153,14 @@ class RegistryVerbs:
         *,
         actor: str | None = None,
         is_superuser: bool | None = None,
-        silent_for: timedelta | None = None,
+        connection_id: UUID | None = None,
     ) -> Retirement:
         rows = await self.driver.call(
             "retire_worker",
             worker_id=worker_id,
             actor=actor,
             is_superuser=is_superuser,
-            silent_for=silent_for,
+            connection_id=connection_id,
         )
         return Retirement.of(rows[0])
 

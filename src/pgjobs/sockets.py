@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,7 +14,6 @@ from pgjobs.errors import (
     DatabaseUnavailable,
     Forbidden,
     InvalidArgument,
-    InvalidRoom,
     PgJobsError,
     Unauthorized,
     WorkerNotFound,
@@ -31,6 +29,7 @@ from pgjobs.events import (
     room_of_provider,
 )
 from pgjobs.queue import Queue
+from pgjobs.room_names import validate_room_id
 from pgjobs.sweeper import cleanup_worker
 
 log = logging.getLogger("pgjobs.sockets")
@@ -84,6 +83,7 @@ class SocketHandlers:
         # Not in the session, which a host may overwrite.
         self._users: dict[str, Any] = {}
         self._workers: dict[str, set[UUID]] = {}
+        self._connections: dict[str, UUID] = {}
 
     def install(self) -> None:
         self._before = dict(getattr(self._sio, "handlers", {}).get(self._namespace, {}))
@@ -118,7 +118,7 @@ class SocketHandlers:
             kind = DatabaseUnavailable if is_away(error) else Unauthorized
             unknown = kind("Nobody can tell who you are")
             raise Refused(unknown.message, _problem(unknown)) from error
-        self._users[sid], self._workers[sid] = user, set()
+        self._users[sid], self._workers[sid], self._connections[sid] = user, set(), uuid4()
         try:
             await self._start()
             answer = (
@@ -133,34 +133,30 @@ class SocketHandlers:
         return None
 
     async def _disconnect(self, sid: str, reason: Any = None) -> None:
-        await self._lose(await self._forget(sid), reason)
+        connection_id = self._connections.get(sid)
+        await self._lose(await self._forget(sid), connection_id)
         if earlier := self._before.get("disconnect"):
             await _call(earlier, sid, reason)
 
     async def _forget(self, sid: str) -> set[UUID]:
         """The workers of a connection that is no more; with the last one the feed is left."""
         self._users.pop(sid, None)
+        self._connections.pop(sid, None)
         lost = self._workers.pop(sid, set())
         if not self._users:
             await self._stop()
         return lost
 
-    async def _lose(self, workers: set[UUID], reason: Any) -> None:
+    async def _lose(self, workers: set[UUID], connection_id: UUID | None) -> None:
         for worker_id in workers.difference(*self._workers.values()):
-            await self.retire(worker_id, reason)
+            await self.retire(worker_id, connection_id)
 
-    async def retire(self, worker_id: UUID, reason: Any) -> None:
-        """Takes the worker of a lost connection away."""
+    async def retire(self, worker_id: UUID, connection_id: UUID | None) -> None:
+        """Takes the worker of a lost connection away, unless it has joined by another, here or elsewhere."""
         if self.is_closing:
             return
-        silent_for = None
-        if reason == self._sio.reason.PING_TIMEOUT:
-            # It may have come back elsewhere: a heartbeat since its last sign of life here tells. That was up
-            # to a ping, the time for its answer and a round of all clients ago.
-            eio = self._sio.eio
-            silent_for = timedelta(seconds=eio.ping_interval + 2 * eio.ping_timeout)
         try:
-            await cleanup_worker(self._queue, worker_id, silent_for=silent_for)
+            await cleanup_worker(self._queue, worker_id, connection_id=connection_id)
         except Exception:
             log.exception("cannot retire worker %s, which has disconnected; the sweeper will", worker_id)
 
@@ -182,9 +178,7 @@ class SocketHandlers:
         await self._sio.leave_room(sid, room_of_provider(asked.provider_name), self._namespace)
 
     async def _join_room(self, sid: str, asked: JoinRoom) -> None:
-        special = asked.room_id in ("@global", "@internal")
-        if not special and (not asked.room_id or set("@:\0") & set(asked.room_id)):
-            raise InvalidRoom(f"Invalid room: {asked.room_id[:200]!r}")
+        validate_room_id(asked.room_id)
         if not await self._may_read(self._users[sid], asked.room_id):
             raise Forbidden(f"Room {asked.room_id} is not yours to read")
         await self._sio.enter_room(sid, room_of(asked.room_id), self._namespace)
@@ -198,11 +192,11 @@ class SocketHandlers:
             worker_id = UUID(text)
         except ValueError as error:
             raise WorkerNotFound(f"Worker {text[:200]!r} does not exist") from error
-        user = self._users[sid]
-        await self._queue.heartbeat_worker(worker_id, actor=str(user.id))
+        user, connection_id = self._users[sid], self._connections[sid]
+        await self._queue.heartbeat_worker(worker_id, actor=str(user.id), connection_id=connection_id)
         if sid not in self._workers:
             # Lost meanwhile, when nobody knew of this worker yet.
-            await self._lose({worker_id}, None)
+            await self._lose({worker_id}, connection_id)
             raise Forbidden("The connection is lost")
         self._workers[sid].add(worker_id)
         async with self._sio.session(sid, self._namespace) as session:

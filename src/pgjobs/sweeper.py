@@ -48,9 +48,9 @@ async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object =
 
 
 async def cleanup_worker(
-    queue: Queue, worker_id: UUID, *, silent_for: timedelta | None = None
+    queue: Queue, worker_id: UUID, *, connection_id: UUID | None = None
 ) -> Retirement | None:
     """Takes a worker away whose connection is lost; None if somebody did so before."""
     with suppress(WorkerNotFound):
-        return await queue.retire_worker(worker_id, silent_for=silent_for)
+        return await queue.retire_worker(worker_id, connection_id=connection_id)
     return None

@@ -209,3 +209,15 @@ async def test_a_room_sees_the_workers_of_its_jobs(queue, room, expected):
     shown = {worker.name for worker in await queue.list_workers(room)}
     assert shown - {"idle"} == set(expected)
     assert ("idle" in shown) == (room is None)
+
+
+async def test_a_lost_connection_takes_a_worker_along_that_has_not_joined_by_another(queue, worker):
+    lost, other = uuid4(), uuid4()
+    await queue.heartbeat_worker(worker.id, connection_id=lost)
+    await queue.heartbeat_worker(worker.id, connection_id=other)
+    # A heartbeat by no connection does not disconnect.
+    await queue.heartbeat_worker(worker.id)
+    await queue.retire_worker(worker.id, connection_id=lost)
+    assert [left.id for left in await queue.list_workers()] == [worker.id]
+    await queue.retire_worker(worker.id, connection_id=other)
+    assert await queue.list_workers() == []

@@ -6,7 +6,6 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -233,11 +232,3 @@ async def test_the_next_event_is_announced_to_whoever_asked_and_no_other(queue, 
     heard.clear()
     await submit_many()
     assert heard == ["end"]
-
-
-async def test_a_worker_heard_of_recently_is_not_retired_for_being_silent(queue):
-    worker = await queue.register_worker(jobs=[JOB])
-    await queue.retire_worker(worker.id, silent_for=timedelta(minutes=1))
-    assert [left.id for left in await queue.list_workers()] == [worker.id]
-    await queue.retire_worker(worker.id, silent_for=timedelta(0))
-    assert await queue.list_workers() == []

@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 import pytest
@@ -162,8 +162,8 @@ async def test_a_connection_that_is_lost_while_its_worker_joins_takes_it_away_to
     with hosting(queue_url, sio, opened, authenticate=whoever_says_so) as base:
         heartbeat = opened[0].heartbeat_worker
 
-        async def heartbeat_slowly(worker_id: UUID, *, actor: str | None = None) -> Any:
-            shown = await heartbeat(worker_id, actor=actor)
+        async def heartbeat_slowly(worker_id: UUID, **connected: Any) -> Any:
+            shown = await heartbeat(worker_id, **connected)
             is_joining.set()
             await eventually(is_lost.is_set)
             return shown
@@ -240,16 +240,18 @@ async def test_a_server_has_one_bridge_however_often_it_is_attached(queue):
     await bridge_of(sio, queue).close()
 
 
-async def test_a_worker_that_went_silent_here_but_lives_elsewhere_is_left_alone(queue):
+async def test_a_worker_that_is_lost_here_but_joined_elsewhere_is_left_alone(queue):
     await queue.register_job("lab", "modifiers", "Rotate")
     worker = await queue.register_worker(jobs=[JOB], actor="ada")
     sio = socketio.AsyncServer(async_mode="asgi")
     handlers = attach(sio, queue, authenticate=whoever_says_so)
-    await handlers.retire(worker.id, sio.reason.PING_TIMEOUT)
+    here, elsewhere = uuid4(), uuid4()
+    await queue.heartbeat_worker(worker.id, connection_id=elsewhere)
+    await handlers.retire(worker.id, here)
     assert [left.id for left in await queue.list_workers()] == [worker.id]
     handlers.close()
-    await handlers.retire(worker.id, sio.reason.TRANSPORT_CLOSE)
+    await handlers.retire(worker.id, elsewhere)
     assert [left.id for left in await queue.list_workers()] == [worker.id]
     handlers.is_closing = False
-    await handlers.retire(worker.id, sio.reason.TRANSPORT_CLOSE)
+    await handlers.retire(worker.id, elsewhere)
     assert await queue.list_workers() == []

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx
 import pytest
-import socketio
 
-from pgjobs.bridge import attach
+from pgjobs.app import create_app
 from pgjobs.feed import PAGE_SIZE
+from pgjobs.rest import ApiSettings
+from pgjobs.sweeper import cleanup_worker
 from tests.surfaces.ears import eventually, listening
-from tests.surfaces.rest_server import Api, token_of
+from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 
 JOB = "lab:modifiers:Rotate"
 
@@ -78,18 +82,57 @@ async def test_a_transaction_longer_than_a_page_of_the_feed_tells_once_too(base,
         assert len(ear.named("jobs_invalidate")) == 1
 
 
-async def test_a_silent_connection_takes_a_worker_away_that_was_heard_of_nowhere_since(queue, connection):
-    """The last sign of life here may be a ping, its time-out and a round of all clients ago: 30 seconds."""
-    await queue.register_job(*JOB.split(":"))
-    worker = await queue.register_worker(jobs=[JOB], actor="ada")
-    sio = socketio.AsyncServer(async_mode="asgi", ping_interval=10, ping_timeout=10)
-    handlers = attach(sio, queue)
-    for seconds, is_left in ((29, True), (2, False)):
-        await connection.execute(
-            "update pgjobs.test_clock set shift = shift + make_interval(secs => $1)", seconds
-        )
-        await handlers.retire(worker.id, sio.reason.PING_TIMEOUT)
-        assert [known.id for known in await queue.list_workers()] == [worker.id] * is_left
+async def poll(base: str, asked: list[str]) -> httpx.AsyncClient:
+    """A client of the polling transport that says what it has to say, and never asks again."""
+    client = httpx.AsyncClient(base_url=base, timeout=30, trust_env=False, verify=NO_TLS)
+    address = "/socket.io/?EIO=4&transport=polling"
+    opened = json.loads((await client.get(address)).text[1:])
+    for packet in asked:
+        assert (await client.post(f"{address}&sid={opened['sid']}", content=packet)).text == "OK"
+        await client.get(f"{address}&sid={opened['sid']}")
+    return client
+
+
+async def test_a_polling_worker_that_is_lost_goes_with_its_socket(queue_url, queue, monkeypatch):
+    """However fresh its heartbeat: it was the last before it was lost."""
+    monkeypatch.setattr(sys.modules["pgjobs.rest.live"], "PING_SECONDS", 0.5)
+    app = create_app(url=queue_url, settings=ApiSettings(auth_secret=SECRET, sweeper_interval_seconds=600))
+    with serving(app) as base, Api(base, token_of("ada")) as ada:
+        worker = ada.register()["worker_id"]
+        joined = json.dumps(["join_job_room", {"job_name": JOB, "worker_id": worker}])
+        client = await poll(base, ["40" + json.dumps({"token": token_of("ada")}), f"421{joined}"])
+        assert [known.id for known in await queue.list_workers()] == [UUID(worker)]
+
+        async def is_gone() -> bool:
+            return not await queue.list_workers()
+
+        await eventually(is_gone)
+        await client.aclose()
+
+
+async def test_a_lost_connection_leaves_a_worker_alone_that_has_joined_by_another(serve, queue, monkeypatch):
+    """It came back to another server, which this one hears of by the database only."""
+    dealt_with: list[Any] = []
+
+    async def noting(*about: Any, **more: Any) -> None:
+        dealt_with.append(await cleanup_worker(*about, **more))
+
+    monkeypatch.setattr("pgjobs.sockets.cleanup_worker", noting)
+    first, second = serve(), serve()
+    with Api(first, token_of("ada")) as ada:
+        worker = UUID(ada.register()["worker_id"])
+    join = {"job_name": JOB, "worker_id": str(worker)}
+    async with listening(second, "ada", "lab") as there:
+        async with listening(first, "ada") as here:
+            await here.ask("join_job_room", **join)
+            await there.ask("join_job_room", **join)
+        await eventually(lambda: dealt_with)
+        assert [known.id for known in await queue.list_workers()] == [worker]
+
+    async def is_gone() -> bool:
+        return not await queue.list_workers()
+
+    await eventually(is_gone)
 
 
 async def test_clients_of_two_servers_hear_everything_once(serve, queue):

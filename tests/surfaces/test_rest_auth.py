@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import time
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import jwt
 import pytest
+from fastapi import FastAPI, HTTPException
+from starlette.testclient import TestClient
 
 from pgjobs.queue import Queue
+from pgjobs.rest import current_active_user, get_queue, install
+from pgjobs.rest.problems import BODY_LIMIT
 from tests.surfaces.conftest import Serve
 from tests.surfaces.operations import Operation, operations
 from tests.surfaces.rest_server import SECRET, Api, problem_of, token_of
 
+NOBODYS_ID = "00000000-0000-4000-8000-000000000000"
 OPEN = {
     ("DELETE", "/v1/joblib/session"),  # who is not signed in is signed out
     ("GET", "/v1/problems"),
@@ -33,9 +39,9 @@ OF_USERS = {
 """Reads that are never public: about the user or the server itself, or they have somebody work."""
 
 
-def asked(api: Api, operation: Operation) -> httpx.Response:
+def asked(api: Api, operation: Operation, **body: Any) -> httpx.Response:
     """The answer, or the beginning of one that has no end."""
-    with api.stream(operation.method, operation.path) as answer:
+    with api.stream(operation.method, operation.path, **body) as answer:
         if answer.headers["content-type"] != "text/event-stream; charset=utf-8":
             answer.read()
     return answer
@@ -48,6 +54,51 @@ def test_strangers_are_refused_everywhere(nobody: Api):
         answer = asked(nobody, operation)
         assert (answer.status_code, problem_of(answer)) == (401, "unauthorized"), operation
         assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_strangers_learn_nothing_but_that_they_are_strangers(nobody: Api):
+    """Not whether a name is well formed, an id exists, or a body can be read."""
+    bodies: list[dict[str, Any]] = [
+        {},
+        {"json": {}},
+        {"content": b"{", "headers": {"Content-Type": "application/json"}},
+        {"content": b"\xff", "headers": {"Content-Type": "application/json"}},
+        {"content": b"{}", "headers": {"Content-Type": "text/plain"}},
+        {"content": b" " * (BODY_LIMIT + 1), "headers": {"Content-Type": "application/json"}},
+    ]
+    for operation in operations():
+        if operation[:2] in OPEN or operation[:2] == ("POST", "/v1/joblib/session"):
+            continue
+        paths = {
+            operation.path,
+            operation.path.replace("a:b:c", "nonsense").replace(NOBODYS_ID, "nonsense"),
+            operation.path.replace("rooms/lab", "rooms/a@b"),
+        }
+        for path in paths:
+            for body in bodies if operation.is_change else bodies[:1]:
+                answer = asked(nobody, operation._replace(path=path), **body)
+                assert (answer.status_code, problem_of(answer)) == (401, "unauthorized"), (
+                    operation,
+                    path,
+                    body,
+                )
+    for method in ("GET", "PUT", "POST"):
+        assert problem_of(nobody.request(method, "rooms//jobs")) == "unauthorized"
+
+
+def test_what_a_host_refuses_comes_before_what_is_wrong_with_the_body(queue_url: str, queue: Queue):
+    async def somebody_else() -> None:
+        raise HTTPException(403, "Not you")
+
+    app = FastAPI()
+    app.dependency_overrides[get_queue] = lambda: queue
+    app.dependency_overrides[current_active_user] = somebody_else
+    install(app)
+    with TestClient(app) as client:
+        answer = client.put(
+            "/v1/joblib/rooms/lab/jobs", content=b"{", headers={"Content-Type": "application/json"}
+        )
+    assert (answer.status_code, answer.json()["detail"]) == (403, "Not you")
 
 
 def test_reads_may_be_public_and_writes_never(serve: Serve, queue_url: str):

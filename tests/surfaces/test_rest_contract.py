@@ -7,9 +7,11 @@ from typing import Annotated, Any
 import pytest
 from fastapi import Depends, FastAPI
 
+from pgjobs.errors import InvalidRoom
 from pgjobs.queue import Queue
 from pgjobs.rest import current_active_user, current_superuser, install
-from tests.surfaces.rest_server import Api, problem_of, serving
+from tests.surfaces.conftest import Serve
+from tests.surfaces.rest_server import Api, problem_of, serving, token_of
 from tests.surfaces.test_rest_host import USER, hosting
 
 JOB = "lab:modifiers:Rotate"
@@ -83,6 +85,38 @@ def test_problems_say_where_they_happened_and_what_was_wrong(ada: Api):
     assert [(error["pointer"], bool(error["detail"])) for error in wrong["errors"]] == [("/payload", True)]
     unauthorized = ada.get("workers", headers={"Authorization": "Bearer nonsense"})
     assert (unauthorized.status_code, unauthorized.json()["instance"]) == (401, "/v1/joblib/workers")
+
+
+def test_refusals_use_the_words_that_clients_look_for(serve: Serve):
+    with Api(serve(require_workers=True), token_of("ada")) as ada:
+        ada.register()
+        for room in ("a@b", "a:b"):
+            for refused in (
+                ada.get(f"rooms/{room}/jobs"),
+                ada.put(f"rooms/{room}/jobs", json={"category": "modifiers", "name": "Rotate"}),
+                ada.post(f"rooms/{room}/tasks/{JOB}", json={}),
+            ):
+                expected = f"Room ID '{room}' contains invalid characters (@ or :)"
+                assert (refused.status_code, refused.json()["detail"]) == (400, expected)
+        elsewhere = f"Job '{JOB}' is not accessible from room 'elsewhere'"
+        for hidden in (
+            ada.get(f"rooms/elsewhere/jobs/{JOB}"),
+            ada.post(f"rooms/elsewhere/tasks/{JOB}", json={}),
+        ):
+            assert (problem_of(hidden), hidden.json()["detail"]) == ("job-not-found", elsewhere)
+        worker = ada.get(f"rooms/lab/jobs/{JOB}").json()["workers"][0]
+        ada.submit()
+        ada.delete(f"workers/{worker}")
+        lonely = ada.post(f"rooms/lab/tasks/{JOB}", json={})
+        assert problem_of(lonely) == "no-workers-available"
+        assert lonely.json()["detail"] == f"Job '{JOB}' has no connected workers"
+
+
+@pytest.mark.parametrize("room", ["a@b", "a:b", "", "@nobody"])
+async def test_verbs_refuse_a_room_in_the_same_words(queue: Queue, room: str):
+    with pytest.raises(InvalidRoom) as refused:
+        await queue.register_job(room, "modifiers", "Rotate")
+    assert refused.value.message == f"Room ID '{room}' contains invalid characters (@ or :)"
 
 
 def test_a_room_that_cannot_be_is_refused_by_every_list(ada: Api):

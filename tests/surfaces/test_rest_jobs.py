@@ -60,7 +60,29 @@ def test_shared_rooms_need_a_superuser(ada: Api, root: Api, room: str):
 
 
 def test_a_category_must_be_allowed(ada: Api):
-    assert problem_of(put(ada, category="cooking")) == "invalid-category"
+    refused = put(ada, category="cooking")
+    assert problem_of(refused) == "invalid-category"
+    # Whoever may change that learns how.
+    assert "PGJOBS_ALLOWED_CATEGORIES=modifiers,selections,analysis" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("*", True),
+        ('["*"]', True),
+        ("cooking, sewing", True),
+        ('["cooking"]', True),
+        ("sewing", False),
+        ("[]", False),
+    ],
+)
+def test_a_shell_says_which_categories_are_allowed(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, given: str, *, allowed: bool
+):
+    monkeypatch.setenv("PGJOBS_ALLOWED_CATEGORIES", given)
+    with Api(serve(), token_of("ada")) as ada:
+        assert put(ada, category="cooking").status_code == (201 if allowed else 400)
 
 
 @pytest.mark.parametrize("room", ["", "a@b", "a:b", "@other", "x" * 201])

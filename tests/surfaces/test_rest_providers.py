@@ -13,6 +13,9 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.queue import Queue
+from pgjobs.rest import ApiSettings
+from tests.surfaces.conftest import Serve
+from tests.surfaces.ears import eventually
 from tests.surfaces.rest_server import Api, problem_of, token_of
 from tests.surfaces.test_rest_waiting import in_background, timed
 
@@ -149,6 +152,121 @@ def test_a_read_that_is_not_answered_in_time_is_a_timeout(ada: Api, provider: di
     assert (answer.status_code, problem_of(answer)) == (504, "provider-timeout")
     assert answer.headers["retry-after"] == "2"
     assert 0.9 < took < 20
+
+
+def test_a_read_that_says_how_long_it_waits_is_never_left_pending(ada: Api, provider: dict[str, Any]):
+    """Also when that is no time at all."""
+    took, answer = timed(lambda: ada.get(f"rooms/lab/providers/{NAME}", headers={"Prefer": "wait=0"}))
+    assert (answer.status_code, problem_of(answer)) == (504, "provider-timeout")
+    assert took < 1
+    assert "preference-applied" not in answer.headers
+    nonsense = ada.get(f"rooms/lab/providers/{NAME}", headers={"Prefer": "wait=soon"})
+    assert nonsense.status_code == 202
+
+
+@pytest.mark.parametrize(("prefer", "applied"), [("wait=20", "wait=20"), ("wait=99999", "wait=30")])
+async def test_an_answer_that_was_waited_for_says_so(
+    ada: Api, queue: Queue, provider: dict[str, Any], prefer: str, applied: str
+):
+    path = f"rooms/lab/providers/{NAME}?path=/slow"
+    waiting = in_background(lambda: ada.get(path, headers={"Prefer": prefer}))
+    (seen,) = await eventually(lambda: requests_seen(queue))
+    upload(ada, provider, seen["request_id"], b"[]")
+    _, answer = waiting.result(20)
+    assert (answer.status_code, answer.headers["preference-applied"]) == (200, applied)
+    kept = ada.get(path, headers={"Prefer": prefer})
+    assert (kept.status_code, "preference-applied" in kept.headers) == (200, False)
+
+
+async def test_a_server_may_wait_by_default(serve: Serve, queue: Queue):
+    """Then whatever is not an error is the answer, as front ends expect that take any 2xx for data."""
+    with Api(serve(provider_default_wait_seconds=1), token_of("ada")) as ada:
+        provider = put(ada).json()
+        path = f"rooms/lab/providers/{NAME}?path=/slow"
+        took, answer = timed(lambda: ada.get(path))
+        assert (answer.status_code, problem_of(answer)) == (504, "provider-timeout")
+        assert 0.9 < took < 4
+        waiting = in_background(lambda: ada.get(path))
+        (seen,) = await eventually(lambda: requests_seen(queue))
+        upload(ada, provider, seen["request_id"], b"[]")
+        _, answer = waiting.result(20)
+        assert (answer.status_code, answer.content) == (200, b"[]")
+        # Nobody asked for it.
+        assert "preference-applied" not in answer.headers
+
+
+def test_waiting_by_default_is_a_setting(monkeypatch: pytest.MonkeyPatch):
+    assert ApiSettings().provider_default_wait_seconds == 0
+    monkeypatch.setenv("PGJOBS_PROVIDER_DEFAULT_WAIT_SECONDS", "5")
+    assert ApiSettings().provider_default_wait_seconds == 5
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (
+            {"status": 404, "type": "/v1/problems/file-not-found", "title": "No such file", "detail": "/x"},
+            (404, "/v1/problems/file-not-found", "No such file", "/x"),
+        ),
+        ({"status": 599, "type": "about:blank", "title": "Odd"}, (599, "about:blank", "Odd", None)),
+        ({"status": 418}, (418, "/v1/problems/provider-failed", "I'm a Teapot", None)),
+        ({"status": 200, "title": "Fine"}, (502, "/v1/problems/provider-failed", "Fine", None)),
+        ({"status": 600}, (502, "/v1/problems/provider-failed", "Bad Gateway", None)),
+        ({"status": "404"}, (502, "/v1/problems/provider-failed", "Bad Gateway", None)),
+        ({"status": True}, (502, "/v1/problems/provider-failed", "Bad Gateway", None)),
+    ],
+)
+def test_a_failed_read_answers_with_its_own_problem(
+    ada: Api, provider: dict[str, Any], problem: dict[str, Any], told: tuple[Any, ...]
+):
+    path = f"rooms/lab/providers/{NAME}?path=/x"
+    request_hash = ada.get(path).json()["request_hash"]
+    upload(ada, provider, request_hash, json.dumps(problem).encode(), X_Result_Status="error")
+    for headers in ({}, {"Prefer": "wait=0"}, {"Prefer": "wait=5"}):
+        answer = ada.get(path, headers=headers)
+        body = answer.json()
+        assert answer.headers["content-type"] == "application/problem+json"
+        shown = (answer.status_code, body["type"], body["title"])
+        assert (*shown, body["status"]) == (*told[:3], told[0])
+        assert told[3] is None or body["detail"] == told[3]
+    upload(ada, provider, request_hash, b"found")
+    assert ada.get(path).content == b"found"
+
+
+async def test_a_superuser_takes_a_provider_over(
+    ada: Api, bob: Api, root: Api, queue: Queue, provider: dict[str, Any]
+):
+    path = f"rooms/lab/providers/{NAME}"
+    upload(ada, provider, ada.get(path).json()["request_hash"], b"ada's")
+    assert problem_of(put(bob)) == "forbidden"
+    taken = put(root, content_type="text/plain")
+    assert (taken.status_code, taken.json()["id"]) == (200, provider["id"])
+    # It lives by a worker of its new owner, and goes with that one only.
+    assert taken.json()["worker_id"] != provider["worker_id"]
+    assert root.patch(f"workers/{taken.json()['worker_id']}").status_code == 200
+    ada.delete(f"workers/{provider['worker_id']}")
+    # What the owner before has said does not count any more, and it can say nothing else.
+    pending = bob.get(path)
+    assert pending.status_code == 202
+    assert len(await requests_seen(queue)) == 2
+    assert problem_of(upload(ada, provider, pending.json()["request_hash"], b"ada's")) == "forbidden"
+    assert upload(root, provider, pending.json()["request_hash"], b"root's").status_code == 204
+    assert bob.get(path).content == b"root's"
+    assert problem_of(put(ada)) == "forbidden"
+    assert problem_of(ada.delete(f"providers/{provider['id']}")) == "forbidden"
+
+
+async def test_a_provider_is_taken_over_with_a_worker_that_is_named(
+    ada: Api, root: Api, provider: dict[str, Any]
+):
+    worker = root.post("workers").json()["id"]
+    assert put(root, worker_id=worker).json()["worker_id"] == worker
+    assert problem_of(put(root, worker_id=provider["worker_id"])) == "worker-not-found"
+    # Changing what is one's own keeps answers and worker.
+    request_hash = ada.get(f"rooms/lab/providers/{NAME}").json()["request_hash"]
+    upload(root, provider, request_hash, b"kept")
+    assert put(root).json()["worker_id"] == worker
+    assert ada.get(f"rooms/lab/providers/{NAME}").content == b"kept"
 
 
 def test_a_failed_read_is_told_until_a_later_one_succeeds(ada: Api, provider: dict[str, Any]):

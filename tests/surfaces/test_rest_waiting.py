@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import statistics
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
+from uuid import UUID
 
+import asyncpg
 import httpx
 import pytest
 from fastapi import FastAPI
@@ -16,10 +21,12 @@ from pgjobs.app import create_app
 from pgjobs.queue import Queue
 from pgjobs.rest import ApiSettings
 from tests.surfaces.conftest import Serve
+from tests.surfaces.ears import eventually
 from tests.surfaces.processes import wait_until
 from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 
 JOB = "lab:modifiers:Rotate"
+Marks = Callable[[], Awaitable[int]]
 
 
 @pytest.fixture
@@ -131,6 +138,94 @@ def test_a_claim_may_wait_for_work(ada: Api, worker: str):
     took, answer = waiting.result(20)
     assert answer.json()["task"]["id"] == task["id"]
     assert took < 15
+
+
+@pytest.fixture
+async def marks(queue_url: str) -> AsyncIterator[Marks]:
+    """How many wait for work, as far as the database knows."""
+    if queue_url.startswith("sqlite"):
+        with closing(sqlite3.connect(queue_url.removeprefix("sqlite:///"))) as file:
+
+            async def in_file() -> int:
+                return int(file.execute("select count(*) from waiting").fetchone()[0])
+
+            yield in_file
+        return
+    connection = await asyncpg.connect(queue_url)
+
+    async def in_database() -> int:
+        return int(await connection.fetchval("select count(*) from pgjobs.waiting_marks"))
+
+    yield in_database
+    await connection.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits looks many times, and marks itself anew each time."""
+    monkeypatch.setattr("pgjobs.rest.claiming.POLL_SECONDS", 0.1)
+
+
+async def test_a_claim_that_waits_has_one_mark_and_takes_it_along(
+    ada: Api, marks: Marks, worker: str, impatient: None
+):
+    """A mark left behind takes the wake-up of somebody who still waits."""
+    for is_found in (False, True):
+        waiting = in_background(
+            lambda: ada.post("tasks/claim", json={"worker_id": worker}, headers={"Prefer": "wait=2"})
+        )
+        await eventually(marks)
+        await asyncio.sleep(0.6)
+        assert await marks() == 1
+        if is_found:
+            ada.submit()
+        _, answer = await asyncio.wrap_future(waiting)
+        assert (answer.json()["task"] is not None) == is_found
+        assert await marks() == 0
+
+
+async def test_a_caller_who_hangs_up_leaves_no_mark(ada: Api, marks: Marks, worker: str, impatient: None):
+    async with httpx.AsyncClient(headers=ada.headers, trust_env=False, verify=NO_TLS) as hasty:
+        address = f"{str(ada.base_url).rstrip('/')}/v1/joblib/tasks/claim"
+        asking = asyncio.create_task(
+            hasty.post(address, json={"worker_id": worker}, headers={"Prefer": "wait=60"}, timeout=60)
+        )
+        await eventually(marks)
+        asking.cancel()
+
+    async def nobody_waits() -> bool:
+        return await marks() == 0
+
+    await eventually(nobody_waits)
+    task = ada.submit()
+    assert ada.claim(worker)["id"] == task["id"]
+
+
+async def test_a_server_that_stops_leaves_no_mark(queue_url: str, queue: Queue, marks: Marks):
+    app = create_app(url=queue_url, settings=ApiSettings(auth_secret=SECRET))
+    with serving(app) as base:
+        ada = Api(base, token_of("ada"))
+        worker = ada.register()["worker_id"]
+        waiting = in_background(
+            lambda: ada.post("tasks/claim", json={"worker_id": worker}, headers={"Prefer": "wait=60"})
+        )
+        await eventually(marks)
+    _, answer = await asyncio.wrap_future(waiting)
+    assert answer.json() == {"task": None}
+    assert await marks() == 0
+
+
+async def test_a_claim_that_is_refused_while_it_waits_leaves_no_mark(
+    ada: Api, queue: Queue, marks: Marks, worker: str, impatient: None
+):
+    waiting = in_background(
+        lambda: ada.post("tasks/claim", json={"worker_id": worker}, headers={"Prefer": "wait=20"})
+    )
+    await eventually(marks)
+    await queue.retire_worker(UUID(worker))
+    _, answer = await asyncio.wrap_future(waiting)
+    assert answer.status_code == 404
+    assert await marks() == 0
 
 
 def test_stopping_the_server_releases_those_who_wait(queue_url: str, queue: Queue):

@@ -12,8 +12,12 @@ begin
   where v.id = (pgjobs.find_job(get_job.job)).id
     and (get_job.room is null or (v.deleted_at is null and pgjobs.is_visible(v.room, get_job.room)));
   if not found then
-    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', get_job.job),
-      'It was retired, or belongs to another room.');
+    if exists (
+      select from pgjobs.jobs as j where j.id = (pgjobs.find_job(get_job.job)).id and j.deleted_at is null
+    ) then
+      perform pgjobs._refuse_room(get_job.job, get_job.room);
+    end if;
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', get_job.job), 'It was retired.');
   end if;
 end
 $$;

@@ -9,7 +9,7 @@ declare
   v_provider pgjobs.providers := pgjobs.find_provider(
     invalidate_provider.provider, null, invalidate_provider.actor, invalidate_provider.is_superuser
   );
-  v_keys text := 'provider-result:' || v_provider.id || ':';
+  v_keys text := pgjobs._reads_of_provider(v_provider.id);
   v_forgotten integer;
 begin
   delete from pgjobs.reads_in_flight as f where starts_with(f.key, v_keys);

@@ -1,8 +1,8 @@
 -- Takes a worker away: its tasks fail or are retried, its links go, and jobs
 -- nobody serves any more are retired. Disconnects and sweeps end here too. With
--- `silent_for`, a worker that was heard of more recently is left alone.
+-- a lost connection named, a worker that has joined by another one is left alone.
 create function pgjobs.retire_worker(
-  worker_id uuid, actor text default null, is_superuser boolean default false, silent_for interval default null
+  worker_id uuid, actor text default null, is_superuser boolean default false, connection_id uuid default null
 )
 returns table (failed integer, retried integer, retired_jobs integer)
 language plpgsql volatile security definer
@@ -10,11 +10,11 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   perform pgjobs.find_worker(retire_worker.worker_id, retire_worker.actor, retire_worker.is_superuser);
-  -- Locked before it is judged: a heartbeat in flight counts.
+  -- Locked before it is judged: a join in flight counts.
   perform from pgjobs.workers as w where w.id = retire_worker.worker_id for update;
   if exists (
     select from pgjobs.workers as w
-    where w.id = retire_worker.worker_id and w.last_heartbeat_at > pgjobs.now() - retire_worker.silent_for
+    where w.id = retire_worker.worker_id and w.connection_id <> retire_worker.connection_id
   ) then
     return query select 0, 0, 0;
     return;

@@ -29,6 +29,20 @@ $$;
 comment on function pgjobs.find_job is
   'A job by number, public id or address. Example: select (pgjobs.find_job(''@global:modifiers:Rotate'')).id';
 
+-- Says that a job belongs to another room, as clients expect to be told.
+create function pgjobs._refuse_room(job text, room text)
+returns void
+language plpgsql stable
+as $$
+begin
+  perform pgjobs.refuse('job-not-found', format('Job ''%s'' is not accessible from room ''%s''', job, left(room, 200)),
+    'It belongs to another room.');
+end
+$$;
+
+comment on function pgjobs._refuse_room is
+  'Refuses a job of another room. Example: select pgjobs._refuse_room(''lab:modifiers:Rotate'', ''elsewhere'')';
+
 -- The worker, still registered and, when an actor is named, belonging to them.
 create function pgjobs.find_worker(worker_id uuid, actor text default null, is_superuser boolean default false)
 returns pgjobs.workers
@@ -60,7 +74,12 @@ language plpgsql stable
 as $$
 begin
   if room is null or (room not in ('@global', '@internal') and (room = '' or room ~ '[@:]' or length(room) > 200)) then
-    perform pgjobs.refuse('invalid-room-id', format('Invalid room: %s', coalesce(quote_literal(left(room, 200)), 'null')),
+    -- Clients look for these words.
+    perform pgjobs.refuse('invalid-room-id',
+      case
+        when length(room) > 200 then format('Room ID ''%s…'' is longer than 200 characters', left(room, 200))
+        else format('Room ID ''%s'' contains invalid characters (@ or :)', room)
+      end,
       null, 'A room is not empty, has at most 200 characters and neither @ nor a colon; or it is @global or @internal.');
   end if;
 end

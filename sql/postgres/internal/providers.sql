@@ -71,6 +71,15 @@ $$;
 comment on function pgjobs.check_provider is
   'Refuses providers that cannot be. Example: see pgjobs.register_provider, which calls it first';
 
+-- What the keys of a provider's answers, and of its questions in flight, begin with.
+create function pgjobs._reads_of_provider(provider_id uuid)
+returns text
+language sql immutable
+return 'provider-result:' || provider_id || ':';
+
+comment on function pgjobs._reads_of_provider is
+  'What keys of a provider''s answers begin with. Example: select pgjobs._reads_of_provider(gen_random_uuid())';
+
 -- Removes answers and in-flight marks that have expired.
 create function pgjobs.sweep_reads(now timestamptz, batch integer)
 returns integer

@@ -16,11 +16,11 @@ language plpgsql volatile
 as $$
 begin
   perform pgjobs.check_room(room);
-  if job.deleted_at is not null
-    or (job.room not in ('@global', '@internal', check_submission.room) and not cross_room)
-  then
-    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', job.full_name),
-      'It was retired, or belongs to another room.');
+  if job.deleted_at is not null then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', job.full_name), 'It was retired.');
+  end if;
+  if job.room not in ('@global', '@internal', check_submission.room) and not cross_room then
+    perform pgjobs._refuse_room(job.full_name, check_submission.room);
   end if;
   if job.archived_at is not null then
     perform pgjobs.refuse('job-unavailable', format('Job %s is archived', job.full_name),
@@ -47,7 +47,7 @@ begin
   end if;
   if require_workers then
     if not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
-      perform pgjobs.refuse('no-workers-available', format('No worker serves %s', job.full_name));
+      perform pgjobs.refuse('no-workers-available', format('Job ''%s'' has no connected workers', job.full_name));
     end if;
   end if;
   perform pgjobs.check_documents(payloads, 'payload');

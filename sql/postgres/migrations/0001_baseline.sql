@@ -399,6 +399,7 @@ create table pgjobs.workers (
   owner text,
   registered_at timestamptz not null,
   last_heartbeat_at timestamptz not null,
+  connection_id uuid,
   constraint names_are_short check (length(name) <= 200)
 ) with (fillfactor = 50);
 create index workers_by_heartbeat on pgjobs.workers (last_heartbeat_at);
@@ -409,6 +410,8 @@ comment on column pgjobs.workers.name is 'What people call it.';
 comment on column pgjobs.workers.owner is 'The user it belongs to.';
 comment on column pgjobs.workers.registered_at is 'When it came.';
 comment on column pgjobs.workers.last_heartbeat_at is 'When it was last heard of.';
+comment on column pgjobs.workers.connection_id is
+  'The live connection (Socket.IO) it joined by last; whoever loses another one leaves the worker alone.';
 
 create table pgjobs.worker_jobs (
   worker_id uuid not null references pgjobs.workers on delete cascade,

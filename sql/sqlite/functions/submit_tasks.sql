@@ -31,10 +31,16 @@ select
 from jobs as j
 where j.id = :v_job;
 -- include check_room
-select refuse('job-not-found', 'Job ' || j.full_name || ' does not exist', 'It was retired, or belongs to another room.')
+select refuse('job-not-found', 'Job ' || j.full_name || ' does not exist', 'It was retired.')
 from jobs as j
-where j.id = :v_job
-  and (j.deleted_at is not null or (j.room not in ('@global', '@internal', :v_room) and not :cross_room));
+where j.id = :v_job and j.deleted_at is not null;
+select refuse(
+  'job-not-found',
+  'Job ''' || j.full_name || ''' is not accessible from room ''' || :v_room || '''',
+  'It belongs to another room.'
+)
+from jobs as j
+where j.id = :v_job and j.room not in ('@global', '@internal', :v_room) and not :cross_room;
 select refuse('job-unavailable', 'Job ' || j.full_name || ' is archived', 'Since ' || iso_time(j.archived_at) || '.', 'Unarchive it.')
 from jobs as j
 where j.id = :v_job and j.archived_at is not null;
@@ -56,7 +62,7 @@ where :delay not between 0 and 31557600000000000;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);
-select refuse('no-workers-available', 'No worker serves ' || j.full_name)
+select refuse('no-workers-available', 'Job ''' || j.full_name || ''' has no connected workers')
 from jobs as j
 where j.id = :v_job and :require_workers and not exists (select 1 from worker_jobs as w where w.job_id = j.id);
 select refuse('validation-error', 'trace_context must be a W3C traceparent, then tracestate, if any, after a space')

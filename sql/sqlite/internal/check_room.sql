@@ -1,6 +1,12 @@
 -- Refuses a malformed :v_room.
 select refuse(
-  'invalid-room-id', 'Invalid room: ' || quote(substr(:v_room, 1, 200)), null,
+  'invalid-room-id',
+  iif(
+    length(:v_room) > 200,
+    'Room ID ''' || substr(:v_room, 1, 200) || '…'' is longer than 200 characters',
+    'Room ID ''' || :v_room || ''' contains invalid characters (@ or :)'
+  ),
+  null,
   'A room is not empty, has at most 200 characters and neither @ nor a colon; or it is @global or @internal.'
 )
 where :v_room not in ('@global', '@internal')

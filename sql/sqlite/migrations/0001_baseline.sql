@@ -192,6 +192,7 @@ create table workers (
   owner text,
   registered_at integer not null,
   last_heartbeat_at integer not null,
+  connection_id text,
   constraint names_are_short check (length(name) <= 200)
 ) strict;
 

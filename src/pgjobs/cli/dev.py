@@ -181,15 +181,16 @@ async def _serving(url: str, port: int | None) -> AsyncIterator[str]:
     from pgjobs.app import create_app
     from pgjobs.cli.serve import server_config
     from pgjobs.rest import ApiSettings, release_waiters
+    from pgjobs.rest.settings import ANY
 
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    given: dict[str, Any] = (
-        {} if "PGJOBS_SWEEPER_INTERVAL_SECONDS" in os.environ else {"sweeper_interval_seconds": 1.0}
-    )
+    settings = ApiSettings()
+    ours: dict[str, Any] = {"sweeper_interval_seconds": 1.0, "allowed_categories": [ANY]}
+    given = {name: value for name, value in ours.items() if name not in settings.model_fields_set}
     app = create_app(url=url, settings=ApiSettings(**given))
     server = Server(server_config(app, "127.0.0.1", _free(_PORT) if port is None else port))
     serving = asyncio.create_task(server.serve())

@@ -50,7 +50,7 @@ class Calls:
     """Calls of the API that raise what its problems stand for."""
 
     def __init__(self, api: ApiManager, *, max_unreachable_seconds: float, max_startup_retries: int) -> None:
-        self._api = api
+        self.api = api
         self._max_unreachable_seconds = max_unreachable_seconds
         self._max_startup_retries = max_startup_retries
         self._failing_since: float | None = None
@@ -59,10 +59,11 @@ class Calls:
         self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any
     ) -> httpx.Response:
         try:
-            response = self._api.http.request(
+            api = self.api
+            response = api.http.request(
                 method,
-                f"{self._api.base_url}{PREFIX}{path}",
-                headers={**self._api.get_headers(), **(headers or {})},
+                f"{api.base_url}{PREFIX}{path}",
+                headers={**api.get_headers(), **(headers or {})},
                 **options,
             )
             raise_for_problem(response)

@@ -51,7 +51,6 @@ class JobManager(Registry):
         max_startup_retries: int = 5,
     ) -> None:
         super().__init__()
-        self.api = api
         self.tsio = tsio
         self.stopping = threading.Event()
         self.calls = Calls(
@@ -64,6 +63,15 @@ class JobManager(Registry):
         self._live = LiveConnection(
             tsio, on_connect=self._join_all, on_task=self._task_available.set, on_request=self._answer
         )
+
+    @property
+    def api(self) -> ApiManager:
+        """How the server is reached; another one may be put in its place."""
+        return self.calls.api
+
+    @api.setter
+    def api(self, api: ApiManager) -> None:
+        self.calls.api = api
 
     # tasks
 
@@ -177,7 +185,7 @@ class JobManager(Registry):
 
     def _required_worker(self) -> UUID:
         if self._worker_id is None:
-            raise ValueError("There is no worker: register a job or call create_worker() first")
+            raise ValueError("Worker ID not set: call create_worker() or register a job first")
         return self._worker_id
 
     # live

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Self
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr
 
 
 class TaskCancelled(Exception):
     """Raised by `raise_if_cancelled`: the work on this task should stop."""
 
 
-@dataclass(frozen=True)
-class ClaimedTask:
+class ClaimedTask(BaseModel):
     """A task this worker has claimed, with its parameters as an instance of the registered class."""
 
-    task_id: str
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    task_id: str = Field(validation_alias=AliasChoices("id", "task_id"))
     job_name: str
     room_id: str
-    payload: dict[str, Any]
-    created_at: datetime
-    extension: Any
-    run_kwargs: dict[str, Any] = field(default_factory=dict)
-    token: str | None = field(default=None, repr=False)
+    payload: dict[str, Any] = Field(default_factory=dict)
+    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    extension: Any = None
+    run_kwargs: dict[str, Any] = Field(default_factory=dict)
+    token: str | None = Field(default=None, repr=False)
     """The lease: reports that carry it are refused once the task has passed to another worker."""
-    trace_context: dict[str, str] = field(default_factory=dict, repr=False)
+    trace_context: dict[str, str] = Field(default_factory=dict, repr=False)
     """W3C's `traceparent` and `tracestate` of the submit, if it was in a trace."""
-    _asked_to_stop: threading.Event = field(
-        default_factory=threading.Event, init=False, repr=False, compare=False
-    )
+    _asked_to_stop: threading.Event = PrivateAttr(default_factory=threading.Event)
 
     @property
     def id(self) -> str:
@@ -60,16 +58,14 @@ class ClaimedTask:
         token: str | None = None,
         trace_context: dict[str, str] | None = None,
     ) -> Self:
-        return cls(
-            task_id=shown["id"],
-            job_name=shown["job_name"],
-            room_id=shown["room_id"],
-            payload=shown["payload"],
-            created_at=datetime.fromisoformat(shown["created_at"]),
-            extension=model.model_validate(shown["payload"]),
-            run_kwargs=run_kwargs,
-            token=token,
-            trace_context=trace_context or {},
+        return cls.model_validate(
+            {
+                **shown,
+                "extension": model.model_validate(shown["payload"]),
+                "run_kwargs": run_kwargs,
+                "token": token,
+                "trace_context": trace_context or {},
+            }
         )
 
 

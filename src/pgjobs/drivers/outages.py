@@ -1,4 +1,4 @@
-"""What it looks like when there is no database to write to: cut off, restarting, or without a primary."""
+"""What passes by itself: a database that is cut off, restarting or without a primary; and deadlocks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ AWAY = (
     asyncpg.OperatorInterventionError,
     asyncpg.TooManyConnectionsError,
     asyncpg.ReadOnlySQLTransactionError,
+    # A deadlock, or what could not be serialized: this transaction was the one to give way.
+    asyncpg.TransactionRollbackError,
     asyncpg.InterfaceError,
     # None of the servers is the primary, which is neither an error of Postgres nor of the interface.
     asyncpg.InternalClientError,

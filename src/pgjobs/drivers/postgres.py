@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
@@ -20,6 +21,10 @@ from pgjobs.drivers.statements import DOCUMENT_COLUMNS, Refusal, call_text, enco
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
 from pgjobs.settings import Settings
+
+MAX_ATTEMPTS = 5
+"""How often a verb is tried that a deadlock or a serialization failure took back."""
+PAUSE_SECONDS = 0.02
 
 
 class PostgresDriver:
@@ -104,6 +109,15 @@ class PostgresDriver:
             yield connection
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        for attempt in range(1, MAX_ATTEMPTS):
+            try:
+                return await self._call(verb, arguments)
+            except asyncpg.TransactionRollbackError:
+                # A verb is a whole transaction here, and nothing of it is left. Those it met should be ahead.
+                await asyncio.sleep(random.uniform(0.5, 1) * PAUSE_SECONDS * attempt)  # noqa: S311
+        return await self._call(verb, arguments)
+
+    async def _call(self, verb: str, arguments: dict[str, Any]) -> Sequence[Row]:
         if self._is_pooled:
             async with self._connection() as connection:
                 return await call(connection, self.schema, verb, arguments)

@@ -33,7 +33,6 @@ from pgjobs.rest.dependencies import (
     get_settings,
     get_tsio,
     require_console,
-    validate_room_id,
     verify_writable_room,
 )
 from pgjobs.rest.internal import InternalJobs, register_internal
@@ -44,6 +43,7 @@ from pgjobs.rest.results import QueueResultBackend, ResultBackend, get_result_ba
 from pgjobs.rest.sessions import sign_in_link
 from pgjobs.rest.settings import ApiSettings, JobLibSettings
 from pgjobs.rest.waiting import Waiters
+from pgjobs.room_names import validate_room_id
 from pgjobs.sweeper import cleanup_worker, run_sweeper
 
 __all__ = [

@@ -8,10 +8,11 @@ from typing import Annotated, Any, cast
 from fastapi import Depends, Path, Query
 from starlette.requests import Request
 
-from pgjobs.errors import InvalidRoom, JobNotFound, NotOnSqlite, ProviderNotFound
+from pgjobs.errors import JobNotFound, NotOnSqlite, ProviderNotFound
 from pgjobs.queue import Queue
 from pgjobs.rest.settings import ApiSettings
 from pgjobs.rest.waiting import Waiters
+from pgjobs.room_names import validate_room_id
 
 
 async def get_queue(request: Request) -> Queue:
@@ -49,14 +50,6 @@ async def settings_of(request: Request) -> ApiSettings:
 def get_tsio(request: Request) -> Any:
     """The host's Socket.IO server; None switches emission off."""
     return getattr(request.app.state, "pgjobs_tsio", None)
-
-
-def validate_room_id(room_id: str) -> None:
-    """Refuses rooms that cannot be."""
-    if room_id in ("@global", "@internal"):
-        return
-    if not room_id or "@" in room_id or ":" in room_id or len(room_id) > 200 or "\0" in room_id:
-        raise InvalidRoom(f"Invalid room: {room_id[:200]!r}")
 
 
 async def verify_writable_room(room_id: Annotated[str, Path()]) -> str:

@@ -18,9 +18,10 @@ from pgjobs.models import Event
 from pgjobs.queue import Queue
 from pgjobs.redaction import redact_document
 from pgjobs.rest.auth import Reading
-from pgjobs.rest.dependencies import QueueDep, validate_room_id
+from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
+from pgjobs.room_names import validate_room_id
 
 HEARTBEAT_SECONDS = 15.0
 GATHER_SECONDS = 0.05

@@ -85,11 +85,11 @@ def _submit(request: Request, response: Response, body: Any) -> Answering:
     response.status_code = 202
 
     async def answer() -> TaskOut:
-        room, job = await verify_writable_room(room_id), await named_job(job_name)
         queue, settings, actor = await _asked_by(request)
+        room, job = await verify_writable_room(room_id), await named_job(job_name)
         internal = await get_internal(request)
         return await tasks.submit_task(
-            room, job, given, response, queue, actor, settings, internal, key, *trace
+            actor, room, job, given, response, queue, settings, internal, key, *trace
         )
 
     return answer()

@@ -14,12 +14,12 @@ from pgjobs.rest.dependencies import (
     RoomDep,
     SettingsDep,
     WritableRoomDep,
-    validate_room_id,
 )
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import JobIn, JobListed, JobOut, Page
 from pgjobs.rest.settings import ApiSettings
+from pgjobs.room_names import validate_room_id
 
 router = APIRouter(route_class=ProblemRoute, tags=["jobs"])
 
@@ -45,11 +45,11 @@ _STATUS = {"created": 201, "reactivated": 201, "unchanged": 200}
     },
 )
 async def register_job(
+    actor: ActorDep,
     room_id: WritableRoomDep,
     body: JobIn,
     response: Response,
     queue: QueueDep,
-    actor: ActorDep,
     settings: SettingsDep,
 ) -> JobOut:
     """Register a job and link it to a worker, a new one if none is named."""
@@ -92,15 +92,18 @@ async def get_job(room_id: RoomDep, job_name: JobNameDep, queue: QueueDep) -> Jo
     return JobOut.of(await queue.get_job(job_name, room=room_id))
 
 
-@router.api_route("/rooms//{rest:path}", methods=["GET", "PUT", "POST"], include_in_schema=False)
+@router.api_route(
+    "/rooms//{rest:path}", methods=["GET", "PUT", "POST"], include_in_schema=False, dependencies=[Reading]
+)
 async def refuse_empty_room(rest: str) -> None:  # noqa: ARG001
     """A room without a name is no room, rather than no address."""
     validate_room_id("")
 
 
 def _allowed(category: str, settings: ApiSettings) -> str:
-    if category not in settings.allowed_categories:
+    if not settings.allows_category(category):
         raise InvalidCategory(
-            f"Category {category[:200]!r} is not one of {', '.join(settings.allowed_categories)}"
+            f"Category '{category[:200]}' is not allowed here:"
+            f" PGJOBS_ALLOWED_CATEGORIES={','.join(settings.allowed_categories)} (* would allow any)"
         )
     return category

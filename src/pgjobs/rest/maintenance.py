@@ -65,27 +65,27 @@ async def list_cleanup_nodes(queue: QueueDep, _actor: ActorDep) -> CleanupNodes:
 
 
 @router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "task-not-found"))
-async def get_cleanup(run: RunDep, queue: QueueDep, _actor: ActorDep) -> CleanupDetail:
+async def get_cleanup(_actor: ActorDep, run: RunDep, queue: QueueDep) -> CleanupDetail:
     """One clean-up task and what happened to it."""
     return CleanupDetail.of(await queue.get_cleanup(run), await queue.list_cleanup_events(run))
 
 
 @router.post(_CLEANUPS + "/{run_id}/retry-now", **_CHANGES)
-async def retry_cleanup(run: RunDep, queue: QueueDep, actor: SuperuserDep) -> None:
+async def retry_cleanup(actor: SuperuserDep, run: RunDep, queue: QueueDep) -> None:
     """Try again now, with no attempts used."""
     await queue.retry_cleanup(run, actor=actor)
 
 
 @router.post(_CLEANUPS + "/{run_id}/ignore", **_CHANGES)
 async def ignore_cleanup(
-    run: RunDep, queue: QueueDep, actor: SuperuserDep, body: IgnoreIn | None = None
+    actor: SuperuserDep, run: RunDep, queue: QueueDep, body: IgnoreIn | None = None
 ) -> None:
     """Leave it where it is."""
     await queue.ignore_cleanup(run, actor=actor, reason=body.reason if body else None)
 
 
 @router.post(_CLEANUPS + "/{run_id}/unignore", **_CHANGES)
-async def unignore_cleanup(run: RunDep, queue: QueueDep, actor: SuperuserDep) -> None:
+async def unignore_cleanup(actor: SuperuserDep, run: RunDep, queue: QueueDep) -> None:
     """Take up again what was ignored."""
     await queue.unignore_cleanup(run, actor=actor)
 

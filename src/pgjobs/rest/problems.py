@@ -14,12 +14,14 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Message
 
 from pgjobs.drivers.outages import is_away
 from pgjobs.errors import (
     BY_SQLSTATE,
     DatabaseUnavailable,
     NotOnSqlite,
+    PayloadTooLarge,
     PgJobsError,
     SchemaBehind,
     SchemaChanged,
@@ -27,6 +29,8 @@ from pgjobs.errors import (
 from pgjobs.rest.bodies import limited
 
 log = logging.getLogger("pgjobs.rest")
+
+Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 
 BODY_LIMIT = 1024 * 1024
 MEDIA_TYPE = "application/problem+json"
@@ -148,16 +152,17 @@ class ProblemRoute(APIRoute):
 
     body_limit: int | None = BODY_LIMIT
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Handle:
         handle = super().get_route_handler()
 
         async def answer(request: Request) -> Response:
             try:
                 if self.body_limit is not None:
-                    request = limited(request, self.body_limit)
+                    return await handle(limited(request, self.body_limit))
                 return await handle(request)
             except Exception as error:
-                return problem_response(request, error)
+                refused = await _refusal(request, handle) if _is_of_the_body(error) else None
+                return problem_response(request, refused or error)
 
         return answer
 
@@ -166,6 +171,33 @@ class UploadRoute(ProblemRoute):
     """The same for endpoints that limit their bodies themselves."""
 
     body_limit = None
+
+
+def _is_of_the_body(error: Exception) -> bool:
+    """Whether the body was refused as such, before anybody asked who calls."""
+    match error:
+        case PayloadTooLarge() | HTTPException(status_code=400):
+            return True
+        case RequestValidationError():
+            return any(each["type"] == "json_invalid" for each in error.errors())
+    return False
+
+
+async def _refusal(request: Request, handle: Handle) -> Exception | None:
+    """What the caller is refused for, whatever the body says.
+
+    FastAPI reads the body before it asks who calls. With one that fits no endpoint it gets
+    as far as that, and no further.
+    """
+
+    async def nonsense() -> Message:
+        return {"type": "http.request", "body": b'"fits nothing"', "more_body": False}
+
+    try:
+        await handle(Request(request.scope, nonsense))
+    except Exception as refused:
+        return refused if as_problem(refused).problem.status in (401, 403) else None
+    return None
 
 
 def _from_http(error: HTTPException) -> ProblemException:

@@ -35,7 +35,7 @@ _STATUS = {"created": 201, "changed": 200}
     },
 )
 async def register_provider(
-    room_id: WritableRoomDep, body: ProviderIn, response: Response, queue: QueueDep, actor: ActorDep
+    actor: ActorDep, room_id: WritableRoomDep, body: ProviderIn, response: Response, queue: QueueDep
 ) -> ProviderOut:
     """Register a provider, or change one's own."""
     registration = await queue.register_provider(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from http import HTTPStatus
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from pgjobs.rest.auth import ActorDep
 from pgjobs.rest.bodies import read_body
 from pgjobs.rest.dependencies import ProviderNameDep, QueueDep, RoomDep, SettingsDep
 from pgjobs.rest.documented import headers, problems
-from pgjobs.rest.preferences import WaitDep
+from pgjobs.rest.preferences import StatedWaitDep
 from pgjobs.rest.problems import ProblemDetail, ProblemException, ProblemRoute, UploadRoute, problem
 from pgjobs.rest.results import BackendDep, ResultBackend, error_key, notify, wait_for_answer
 from pgjobs.rest.schemas import ReadAnswer, ReadPending
@@ -33,6 +34,8 @@ uploads = APIRouter(route_class=UploadRoute, tags=["providers"])
 HashHeader = Annotated[
     str | None, Header(min_length=1, max_length=200, description="Then the body is the answer.")
 ]
+_OF_ERRORS = range(400, 600)
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _UPLOAD = {
     "requestBody": {
         "required": True,
@@ -48,7 +51,11 @@ _UPLOAD = {
     "/rooms/{room_id}/providers/{provider_name:path}",
     response_class=Response,
     responses={
-        200: {"description": "The answer, in the provider's media type.", "content": {"*/*": {}}},
+        200: {
+            "description": "The answer, in the provider's media type.",
+            "content": {"*/*": {}},
+            "headers": headers(Preference_Applied="`wait=N`, when the answer was waited for as asked."),
+        },
         202: {
             "model": ReadPending,
             "description": "The provider was asked.",
@@ -61,29 +68,37 @@ _UPLOAD = {
 )
 async def read(
     request: Request,
+    actor: ActorDep,
     room_id: RoomDep,
     provider_name: ProviderNameDep,
     queue: QueueDep,
-    actor: ActorDep,
     backend: BackendDep,
     settings: SettingsDep,
-    wait: WaitDep,
+    stated: StatedWaitDep,
 ) -> Response:
-    """Ask a provider; the query parameters are the question."""
+    """Ask a provider; the query parameters are the question.
+
+    Without `Prefer: wait=N` the answer is fetched later (202), unless the server waits by default.
+    """
     provider = await queue.get_provider(provider_name, room=room_id)
     params = canonical(dict(request.query_params))
     request_hash = hashlib.sha256(params.encode()).hexdigest()
     key = result_key(provider.id, request_hash)
-    data = await _kept(backend, key)
+    answered = {"Content-Type": provider.content_type}
+    if (data := await _kept(backend, key)) is not None:
+        return Response(data, headers=answered)
+    await _ask(queue, backend, provider, request_hash, params, actor.id, settings)
+    if stated is None and not settings.provider_default_wait_seconds:
+        return _pending(request, request_hash)
+    wait = settings.provider_default_wait_seconds if stated is None else stated
+    wait = min(wait, settings.provider_max_wait_seconds)
+    data = await wait_for_answer(backend, key, wait)
+    data = await _kept(backend, key) if data is None else data
     if data is None:
-        await _ask(queue, backend, provider, request_hash, params, actor.id, settings)
-        if not wait:
-            return _pending(request, request_hash)
-        data = await wait_for_answer(backend, key, min(wait, settings.provider_max_wait_seconds))
-        data = await _kept(backend, key) if data is None else data
-    if data is None:
-        raise ProviderTimeout(f"Provider {provider.full_name} did not answer in time")
-    return Response(data, media_type=None, headers={"Content-Type": provider.content_type})
+        raise ProviderTimeout(f"Provider '{provider.full_name}' did not respond within {wait} s")
+    if stated is not None:
+        answered["Preference-Applied"] = f"wait={wait}"
+    return Response(data, headers=answered)
 
 
 @uploads.post(
@@ -181,16 +196,27 @@ def _failure(stored: bytes) -> ProblemException:
     """The problem a provider answered with; anything but a problem document is its detail."""
     try:
         given: Any = json.loads(stored)
-    except ValueError:
+    except (ValueError, RecursionError):
         given = stored.decode("utf-8", "replace")
-    detail = given.get("detail", given.get("error", given)) if isinstance(given, dict) else given
-    failed = problem("provider-failed", _printable(detail if isinstance(detail, str) else json.dumps(detail)))
     if not isinstance(given, dict):
-        return failed
-    members = {
-        name: _printable(given[name]) for name in ("type", "title") if isinstance(given.get(name), str)
-    }
-    return ProblemException(ProblemDetail(**{**failed.problem.model_dump(), **members}), failed.headers)
+        given = {"detail": given}
+    known = problem("provider-failed").problem
+    status = given.get("status")
+    # A boolean is an integer to Python, and is not in the range.
+    status = status if isinstance(status, int) and status in _OF_ERRORS else known.status
+    detail = given.get("detail", given.get("error", given))
+    return ProblemException(
+        ProblemDetail(
+            type=_text(given, "type") or known.type,
+            title=_text(given, "title") or _PHRASES.get(status, known.title),
+            status=status,
+            detail=_printable(detail if isinstance(detail, str) else json.dumps(detail)),
+        )
+    )
+
+
+def _text(given: dict[str, Any], name: str) -> str | None:
+    return _printable(given[name]) if isinstance(given.get(name), str) else None
 
 
 def _printable(text: str) -> str:

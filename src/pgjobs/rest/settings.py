@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, AliasGenerator, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, AliasGenerator, BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+ANY = "*"
 
 
 def _names(field: str) -> AliasChoices:
     return AliasChoices(f"PGJOBS_{field}".upper(), f"ZNDRAW_JOBLIB_{field}".upper())
+
+
+def _listed(given: Any) -> Any:
+    """A list as a shell writes one, with commas; or as JSON."""
+    if not isinstance(given, str):
+        return given
+    if given.lstrip().startswith("["):
+        return json.loads(given)
+    return [name.strip() for name in given.split(",") if name.strip()]
 
 
 class ApiSettings(BaseSettings):
@@ -19,7 +32,11 @@ class ApiSettings(BaseSettings):
         alias_generator=AliasGenerator(validation_alias=_names), populate_by_name=True, extra="ignore"
     )
 
-    allowed_categories: list[str] = ["modifiers", "selections", "analysis"]
+    allowed_categories: Annotated[list[str], NoDecode, BeforeValidator(_listed)] = [
+        "modifiers",
+        "selections",
+        "analysis",
+    ]
     long_poll_max_wait_seconds: int = Field(default=120, ge=0)
     worker_timeout_seconds: int = Field(default=60, ge=1)
     internal_task_timeout_seconds: int = Field(default=3600, ge=1)
@@ -27,6 +44,7 @@ class ApiSettings(BaseSettings):
     provider_result_ttl_seconds: int = Field(default=300, ge=1)
     provider_inflight_ttl_seconds: int = Field(default=30, ge=1)
     provider_max_wait_seconds: int = Field(default=30, ge=0)
+    provider_default_wait_seconds: int = Field(default=0, ge=0)
     provider_result_max_bytes: int = Field(default=64 * 1024 * 1024, ge=1)
 
     cross_room_jobs: bool = False
@@ -53,6 +71,9 @@ class ApiSettings(BaseSettings):
     def internal_timeout(self) -> timedelta | None:
         """How long an `@internal` task may take; None unless it was set, as above."""
         return self._if_set("internal_task_timeout_seconds")
+
+    def allows_category(self, category: str) -> bool:
+        return ANY in self.allowed_categories or category in self.allowed_categories
 
     def _if_set(self, name: str) -> timedelta | None:
         return timedelta(seconds=getattr(self, name)) if name in self.model_fields_set else None

@@ -110,12 +110,12 @@ async def list_tasks_of_job(
     },
 )
 async def submit_task(
+    actor: ActorDep,
     room_id: WritableRoomDep,
     job_name: JobNameDep,
     body: TaskIn,
     response: Response,
     queue: QueueDep,
-    actor: ActorDep,
     settings: SettingsDep,
     internal: InternalDep,
     idempotency_key: IdempotencyKey = None,

@@ -63,6 +63,14 @@ def test_everything_runs_in_one_process_and_other_commands_find_it(here: Path):
             assert [*browser.cookies] == [f"pgjobs_session_{answer.url.port}"], "it is that of this server"
             console = browser.get(str(answer.next_request.url)) if answer.next_request else answer
             assert (console.status_code, "text/html" in console.headers["content-type"]) == (200, True)
+        token = run("token", "create", "me", cwd=here).stdout.strip()
+        registered = httpx.put(
+            f"http://{answer.url.netloc.decode()}/v1/joblib/rooms/lab/jobs",
+            json={"category": "of my own", "name": "Job"},
+            headers={"Authorization": f"Bearer {token}"},
+            trust_env=False,
+        )
+        assert registered.status_code == 201, registered.text
         submitted = run("enqueue", "@global:demo:Greet", '{"name": "Ada"}', cwd=here)
         assert submitted.returncode == 0, submitted.stderr
         waited = run("tasks", "wait", submitted.stdout.strip(), "--timeout", "30s", cwd=here)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 import httpx
@@ -92,7 +93,7 @@ def test_another_schema_is_refused(manager):
 
 
 def test_refusals_are_the_exceptions_they_stand_for(base, manager):
-    with pytest.raises(ValueError, match="no worker"):
+    with pytest.raises(ValueError, match="Worker ID not set"):
         manager.claim()
     with pytest.raises(PermissionError):
         JobManager(Api(base, token_of("ada"))).register(Rotate)
@@ -318,3 +319,34 @@ def test_a_long_task_keeps_its_worker(sdk, root, queue):
 
 def _last_heartbeat(root: Any) -> str:
     return str(root.get("workers").json()["items"][0]["last_heartbeat"])
+
+
+def test_a_claimed_task_can_be_made_of_what_the_documents_list():
+    """For tests of what is done with one, without a server."""
+    created = "2024-05-01T12:00:00Z"
+    told = {"id": "7", "job_name": ROTATE, "room_id": "lab", "payload": {"angle": 1}, "created_at": created}
+    for task in (ClaimedTask(**told), ClaimedTask.model_validate({**told, "status": "claimed"})):
+        assert (task.id, task.task_id, task.job_name, task.room_id) == ("7", "7", ROTATE, "lab")
+        assert (task.payload, task.created_at) == ({"angle": 1}, datetime(2024, 5, 1, 12, tzinfo=UTC))
+        assert (task.extension, task.run_kwargs, task.cancel_requested) == (None, {}, False)
+    extension = Rotate(angle=2)
+    task = ClaimedTask(task_id="8", job_name=ROTATE, room_id="lab", extension=extension)
+    assert (task.id, task.extension) == ("8", extension)
+
+
+def test_another_way_to_the_server_takes_effect_at_once(sdk, root):
+    nowhere = Api(f"http://127.0.0.1:{free_port()}", token_of("ada"))
+    manager = JobManager(nowhere, max_startup_retries=1)
+    assert manager.api is nowhere
+    with pytest.raises(httpx.HTTPError):
+        manager.create_worker()
+    manager.api = sdk
+    assert manager.api is sdk
+    with manager:
+        assert str(manager.create_worker()) == root.get("workers").json()["items"][0]["id"]
+
+
+@pytest.mark.parametrize("call", [JobManager.claim, JobManager.heartbeat])
+def test_without_a_worker_there_is_nothing_to_claim_or_keep_alive(sdk, call):
+    with pytest.raises(ValueError, match="Worker ID not set"):
+        call(JobManager(sdk))
