@@ -218,7 +218,10 @@ select
   coalesce(case when o.status = 'cancelled' then o.ended_at end, i.ignored_at) as cancelled_at,
   coalesce(o.reason, l.cancel_reason, i.reason) as cancellation_reason,
   t.created_at,
-  greatest(t.created_at, a.ended_at, l.claimed_at, l.cancel_requested_at, o.ended_at, i.ignored_at) as updated_at,
+  greatest(
+    t.created_at, a.ended_at, l.claimed_at, l.started_at, l.cancel_requested_at, l.updated_at, o.ended_at, i.ignored_at,
+    s.updated_at, b.updated_at
+  ) as updated_at,
   case when o.status = 'completed' then o.ended_at end as completed_at
 from pgjobs.tasks as t
 join pgjobs.jobs as j on j.id = t.job_id
@@ -260,7 +263,7 @@ comment on column pgjobs.generic_jobs.cancel_requested_at is 'Since when its wor
 comment on column pgjobs.generic_jobs.cancelled_at is 'When it was cancelled.';
 comment on column pgjobs.generic_jobs.cancellation_reason is 'Why.';
 comment on column pgjobs.generic_jobs.created_at is 'When it was created.';
-comment on column pgjobs.generic_jobs.updated_at is 'When its last lease, attempt or life began or ended.';
+comment on column pgjobs.generic_jobs.updated_at is 'When it was last written to: acquired, renewed, reported on, failed, released, retried, asked to stop or ended.';
 comment on column pgjobs.generic_jobs.completed_at is 'When it was completed.';
 
 -- What HTTP shows of a task. An ignored task has not ended, so it shows as pending.

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,9 +71,11 @@ def pgjobs_server(pytestconfig: pytest.Config) -> Iterator[str | None]:
 
 @pytest.fixture
 def pgjobs_url(pgjobs_server: str | None, tmp_path: Path) -> Iterator[str]:
-    """URL of a queue's database that only this test uses."""
+    """URL of a queue's migrated database that only this test uses."""
     if pgjobs_server is None:
-        yield f"sqlite:///{tmp_path / 'pgjobs.db'}"
+        url = f"sqlite:///{tmp_path / 'pgjobs.db'}"
+        _migrate_file(url)
+        yield url
         return
     name = f"pgjobs_test_{os.getpid()}_{next(_numbers)}"
     _execute(pgjobs_server, f"create database {name} template {_template()}")
@@ -108,6 +110,14 @@ def _template_on(server: str) -> Iterator[None]:
     _blocking(_install(_database(server, _template())))
     yield
     _execute(server, f"drop database if exists {_template()} with (force)")
+
+
+def _migrate_file(url: str) -> None:
+    from pgjobs.drivers.sqlite import open_file
+    from pgjobs.drivers.sqlite_migrations import migrate_sqlite
+
+    with closing(open_file(url)) as connection:
+        migrate_sqlite(connection)
 
 
 async def _install(url: str) -> None:

@@ -42,3 +42,24 @@ def test_the_plugin_imports_little():
     program = "import sys, pgjobs.pytest_plugin; print('pydantic' in sys.modules, 'asyncpg' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["False", "False"]
+
+
+USES_THE_URL = """
+from pgjobs import sync
+
+def test_a_manager(pgjobs_url):
+    with sync.JobManager(pgjobs_url) as manager:
+        assert manager.create_job("chatbooks", "default", "export")["status"] == "queued"
+"""
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+def test_the_database_of_a_test_is_migrated_wherever_it_is(
+    tmp_path: Path, request: pytest.FixtureRequest, place: str
+):
+    url = "sqlite" if place == "sqlite" else request.getfixturevalue("postgres_server").url()
+    (tmp_path / "test_url.py").write_text(USES_THE_URL)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pgjobs-url", url]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in ended.stdout, ended.stdout

@@ -47,11 +47,13 @@ begin
     join pgjobs.tasks as t on t.id = g.task_id
     where g.cancel_requested_at is null
   ), due as (
-    insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again, is_released)
-    select b.job_id, b.priority, b.attempt, b.due_at, b.task_id, true, true from back as b where release_tasks.delay is null
+    insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again, is_released, updated_at)
+    select b.job_id, b.priority, b.attempt, b.due_at, b.task_id, true, true, v_now
+    from back as b
+    where release_tasks.delay is null
   ), later as (
-    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt)
-    select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, updated_at)
+    select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt, v_now
     from back as b
     where release_tasks.delay is not null
   )

@@ -20,7 +20,7 @@ declare
 begin
   perform pgjobs.check_batch(renew_tasks.task_ids, renew_tasks.tokens);
   v_held := pgjobs.lock_leases(renew_tasks.task_ids, renew_tasks.tokens, v_now, renew_tasks.holder);
-  update pgjobs.leases as l set until = v_until where l.ctid = any (v_held) and l.until < v_until;
+  update pgjobs.leases as l set until = v_until, updated_at = v_now where l.ctid = any (v_held) and l.until < v_until;
   return query
   select
     i.task_id,

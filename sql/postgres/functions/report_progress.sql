@@ -23,7 +23,8 @@ begin
   update pgjobs.leases as l
   set
     progress = report_progress.progress[array_position(report_progress.tokens, l.token)],
-    started_at = coalesce(l.started_at, v_now)
+    started_at = coalesce(l.started_at, v_now),
+    updated_at = v_now
   where l.ctid = any (v_held);
   return query
   select

@@ -121,8 +121,8 @@ begin
       ))
       returning s.*
     ), entered as (
-      insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again)
-      select d.job_id, d.priority, d.attempt, d.run_at, d.task_id, true from due as d
+      insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again, updated_at)
+      select d.job_id, d.priority, d.attempt, d.run_at, d.task_id, true, d.updated_at from due as d
       returning job_id
     )
     select job_id, count(*) as quantity from entered group by job_id

@@ -132,8 +132,8 @@ declare
 begin
   for v_entered in
     with entered as (
-      insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
-      select t.job_id, t.priority, enter_lanes.now, t.id, true
+      insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again, updated_at)
+      select t.job_id, t.priority, enter_lanes.now, t.id, true, enter_lanes.now
       from pgjobs.tasks as t
       where t.id = any (enter_lanes.task_ids)
       returning job_id
@@ -189,7 +189,8 @@ begin
     update pgjobs.leases as l
     set
       cancel_requested_at = coalesce(l.cancel_requested_at, ask_to_stop.now),
-      cancel_reason = coalesce(ask_to_stop.reason, l.cancel_reason)
+      cancel_reason = coalesce(ask_to_stop.reason, l.cancel_reason),
+      updated_at = ask_to_stop.now
     where l.task_id = any (ask_to_stop.task_ids)
     returning l.task_id
   )

@@ -216,6 +216,7 @@ create table pgjobs.ready (
   task_id bigint not null,
   is_again boolean not null default false,
   is_released boolean not null default false,
+  updated_at timestamptz,
   primary key (job_id, priority, due_at, task_id)
 );
 create index ready_again on pgjobs.ready (task_id) where is_again;
@@ -228,6 +229,7 @@ comment on column pgjobs.ready.due_at is 'Since when it is due: its place in the
 comment on column pgjobs.ready.task_id is 'The task.';
 comment on column pgjobs.ready.is_again is 'True unless it entered when it was submitted.';
 comment on column pgjobs.ready.is_released is 'True when a lease of it was given back, and it has its place again.';
+comment on column pgjobs.ready.updated_at is 'When it was put back by a release or by an operator; empty: neither.';
 
 create table pgjobs.scheduled (
   task_id bigint primary key,
@@ -236,7 +238,8 @@ create table pgjobs.scheduled (
   priority smallint not null,
   attempt smallint not null default 0,
   error text,
-  error_kind text
+  error_kind text,
+  updated_at timestamptz
 );
 create index scheduled_in_time on pgjobs.scheduled (run_at, task_id);
 create index scheduled_of_a_job on pgjobs.scheduled (job_id);
@@ -249,6 +252,7 @@ comment on column pgjobs.scheduled.priority is 'The lane it will enter.';
 comment on column pgjobs.scheduled.attempt is 'Attempts used so far.';
 comment on column pgjobs.scheduled.error is 'What the last attempt failed with.';
 comment on column pgjobs.scheduled.error_kind is 'The kind of that error.';
+comment on column pgjobs.scheduled.updated_at is 'When it was put back by a release; empty: it was not.';
 
 create table pgjobs.leases (
   task_id bigint primary key,
@@ -265,6 +269,7 @@ create table pgjobs.leases (
   cancel_requested_at timestamptz,
   cancel_reason text,
   is_limited boolean not null default false,
+  updated_at timestamptz,
   -- One condition instead of several: conditions are read and prepared anew by every
   -- statement, which costs a claim more than judging them.
   constraint leases_are_held check (
@@ -289,6 +294,7 @@ comment on column pgjobs.leases.progress is 'What the worker last reported.';
 comment on column pgjobs.leases.cancel_requested_at is 'Since when the worker is asked to stop.';
 comment on column pgjobs.leases.cancel_reason is 'Why.';
 comment on column pgjobs.leases.is_limited is 'Whether it counts towards the limit of its job.';
+comment on column pgjobs.leases.updated_at is 'When it was last renewed, reported on or asked to stop; empty: never.';
 
 create table pgjobs.outcomes (
   task_id bigint primary key,

@@ -18,7 +18,10 @@ where t.id in (select n.value from json_each(:v_named) as n)
   and t.status in ('pending', 'claimed', 'running');
 -- include cancel_now
 update tasks
-set cancel_requested_at = coalesce(cancel_requested_at, now()), reason = coalesce(:v_reason, reason)
+set
+  cancel_requested_at = coalesce(cancel_requested_at, now()),
+  reason = coalesce(:v_reason, reason),
+  updated_at = now()
 where id in (select c.value from json_each(:v_asked) as c);
 insert into events (at, kind, task_id, job_id, room, actor, message)
 select now(), 'cancel_requested', t.id, t.job_id, t.room, :actor, :v_reason

@@ -24,6 +24,7 @@ set
   claimed_at = null,
   started_at = null,
   ended_at = null,
+  updated_at = now(),
   error = null,
   error_kind = null
 where id in (select c.value from json_each(:v_changing) as c);

@@ -25,6 +25,7 @@ set
   claimed_at = null,
   until = null,
   started_at = null,
+  updated_at = now(),
   progress = null
 where status <> 'cancelled'
   and id in (select json_extract(h.value, '$[0]') from json_each(:v_held) as h);

@@ -8,7 +8,7 @@ select json_array() as v_lengths;
 -- include check_batch
 select :holder as v_holder;
 -- include hold_leases
-update tasks set until = :v_until
+update tasks set until = :v_until, updated_at = now()
 where until < :v_until and id in (select json_extract(h.value, '$[0]') from json_each(:v_held) as h);
 with tokens as materialized (
   select k.key as place, k.value as token from json_each(:tokens) as k

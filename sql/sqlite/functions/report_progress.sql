@@ -17,7 +17,8 @@ update tasks
 set
   progress = (select r.progress from reports as r where r.place = h.place),
   status = 'running',
-  started_at = coalesce(started_at, now())
+  started_at = coalesce(started_at, now()),
+  updated_at = now()
 from held as h
 where tasks.id = h.id;
 with tokens as materialized (

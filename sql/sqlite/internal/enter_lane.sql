@@ -3,6 +3,7 @@ update tasks
 set
   status = 'pending',
   is_ready = true,
+  updated_at = now(),
   due_at = now(),
   attempt = 0,
   token = null,

@@ -115,6 +115,7 @@ create table tasks (
   started_at integer,
   cancel_requested_at integer,
   ended_at integer,
+  updated_at integer,
   submitter text,
   owner text,
   project text,
@@ -283,6 +284,51 @@ create view task_document as
 select v.*, t.payload, t.result
 from task as v
 join tasks as t on t.id = v.id;
+
+-- Tasks in the words of the generic job manager. Without outer joins, so that
+-- asking for some does not read all of it.
+create view generic_jobs as
+select
+  t.id,
+  task_uuid(t.id, (select s.task_key from secrets as s)) as uuid,
+  j.room as domain,
+  j.category as queue,
+  j.name as job_type,
+  t.owner as owner_user_id,
+  iif(matches(t.project, '-?[0-9]{1,18}'), cast(t.project as integer), null) as project_id,
+  t.idempotency_key,
+  t.payload,
+  t.result,
+  case t.status
+    when 'pending' then 'queued'
+    when 'claimed' then 'processing'
+    when 'running' then 'processing'
+    when 'ignored' then 'cancelled'
+    else t.status
+  end as status,
+  t.priority,
+  t.max_attempts - 1 as max_retries,
+  -- An attempt that holds or held the lease is no retry yet; one cancelled in line held none.
+  t.attempt - (t.token is not null and t.status not in ('pending', 'ignored')) as retry_count,
+  t.due_at as available_at,
+  t.until as leased_until,
+  t.token as lease_id,
+  coalesce(t.holder, t.worker_id) as worker_id,
+  t.claimed_at as acquired_at,
+  coalesce(t.error, (select e.error from attempts as e where e.task_id = t.id order by e.id desc limit 1)) as error_message,
+  coalesce(t.error, (select e.error from attempts as e where e.task_id = t.id order by e.id desc limit 1)) as last_error,
+  t.cancel_requested_at,
+  case t.status when 'cancelled' then t.ended_at when 'ignored' then t.updated_at end as cancelled_at,
+  t.reason as cancellation_reason,
+  t.created_at,
+  max(
+    t.created_at, coalesce(t.claimed_at, 0), coalesce(t.started_at, 0), coalesce(t.cancel_requested_at, 0),
+    coalesce(t.updated_at, 0), coalesce(t.ended_at, 0),
+    coalesce((select e.ended_at from attempts as e where e.task_id = t.id order by e.id desc limit 1), 0)
+  ) as updated_at,
+  iif(t.status = 'completed', t.ended_at, null) as completed_at
+from tasks as t
+join jobs as j on j.id = t.job_id;
 
 create view job as
 select

@@ -42,7 +42,9 @@ class JobManager(LeaseCalls):
 
     def bound_to(self, connection: Any) -> JobManager:
         """The same manager, its calls running in the transaction of the caller's connection or session."""
-        return JobManager(self.queue.bound_to(connection), self.settings)
+        # What upkeep locks would stay locked until the caller commits.
+        settings = self.settings.model_copy(update={"upkeep_seconds": 0})
+        return JobManager(self.queue.bound_to(connection), settings)
 
     async def close(self) -> None:
         await self.queue.close()

@@ -10,6 +10,7 @@ from pgjobs.generic import GenericJob
 from pgjobs.manager.opening import OpenedLater
 from pgjobs.manager.outcomes import Completed, Failure, Outcome, RememberedLeases, held, outcome_of
 from pgjobs.manager.settings import ManagerSettings, OnLostLease
+from pgjobs.manager.upkeep import Upkeep
 from pgjobs.manager.words import own_words, required
 from pgjobs.models import Acknowledged, Failed, Json
 from pgjobs.queue import Queue
@@ -36,6 +37,7 @@ class LeaseCalls:
         self.queue = queue if isinstance(queue, Queue) else Queue(OpenedLater(queue))
         self.settings = (settings or ManagerSettings()).with_lost_leases(on_lost_lease)
         self._leases = RememberedLeases()
+        self._upkeep = Upkeep(self.settings.upkeep_seconds)
 
     async def acquire_next_job(  # noqa: PLR0917
         self,
@@ -63,8 +65,12 @@ class LeaseCalls:
         owner_user_id: str | int | None = None,
         project_id: int | None = None,
     ) -> list[GenericJob]:
-        """Up to `quantity` due jobs, at most 500, each under a lease of its own."""
+        """Up to `quantity` due jobs, at most 500, each under a lease of its own.
+
+        Once a minute (`JOBS_UPKEEP_SECONDS`) it does a bounded pass of upkeep first.
+        """
         required(domain=domain, queue=queue, worker_id=worker_id, quantity=quantity)
+        await self._upkeep.if_due(self.queue)
         with own_words():
             jobs = await self.queue.acquire_generic_jobs(
                 domain,

@@ -32,6 +32,7 @@ class ManagerSettings(BaseSettings):
     max_concurrency: int = Field(default=4, ge=1)
     enable_metrics: bool = True
     on_lost_lease: OnLostLease = "raise"
+    upkeep_seconds: float = Field(default=60, ge=0)
 
     def with_lost_leases(self, on_lost_lease: OnLostLease | None) -> Self:
         """The same settings, with another answer to lost leases if one is named."""
