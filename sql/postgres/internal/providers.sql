@@ -20,6 +20,7 @@ begin
   end if;
   if v_provider.id is null
     or v_provider.room not in ('@global', coalesce(find_provider.room, v_provider.room))
+    or (v_provider.room <> '@global' and pgjobs._is_closed(v_provider.room))
   then
     perform pgjobs.refuse('provider-not-found', format('Provider %s does not exist', find_provider.provider));
   end if;
@@ -45,6 +46,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   perform pgjobs.check_room(room);
+  perform pgjobs._enter(check_provider.room);
   if room = '@internal' then
     perform pgjobs.refuse('forbidden', 'There are no @internal providers');
   end if;

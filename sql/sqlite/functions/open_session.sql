@@ -3,7 +3,8 @@
 --   as_superuser boolean = false,
 --   token text = null,
 --   sign_in text = null,
---   lifetime interval = null
+--   lifetime interval = null,
+--   of_rooms text[] = null
 -- )
 --
 -- Signs a user in and shows what the cookie is to hold this once. Who it is says
@@ -12,6 +13,7 @@
 select refuse('validation-error', 'A session needs one of user, token and sign-in, and a lifetime longer than zero')
 where (:of_user is not null) + (:token is not null) + (:sign_in is not null) <> 1
   or :of_user = '' or length(:of_user) > 200 or :lifetime <= 0;
+select refuse('validation-error', 'Closed rooms need Postgres') where :of_rooms is not null;
 select null as v_token_id, :of_user as v_user_id, :as_superuser as v_is_superuser, null as v_token_expires_at
 where :of_user is not null
 union all

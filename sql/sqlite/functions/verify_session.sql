@@ -8,4 +8,4 @@ left join api_tokens as t on t.id = s.token_id
 where s.session_hash = sha256(:session) and s.expires_at > now() and t.revoked_at is null;
 select refuse('unauthorized', 'The session is unknown, expired or closed')
 where :v_session is null;
-select s.user_id, s.is_superuser, s.expires_at from sessions as s where s.session_hash = :v_session;
+select s.user_id, s.is_superuser, s.expires_at, null as rooms from sessions as s where s.session_hash = :v_session;

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends
 
 from pgjobs.errors import TaskNotFound
-from pgjobs.rest.auth import ActorDep, current_superuser
+from pgjobs.rest.auth import ActorDep, ActQueueDep, current_superuser
 from pgjobs.rest.cleanups import CleanupDetail, CleanupPage, IgnoreIn, WantedDep
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
@@ -43,8 +43,8 @@ SuperuserDep = Annotated[str, Depends(superuser_id)]
 RunDep = Annotated[UUID, Depends(run_of)]
 
 
-@router.get(_CLEANUPS, responses=problems("unauthorized", "invalid-filter"))
-async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
+@router.get(_CLEANUPS, responses=problems("unauthorized", "forbidden", "invalid-filter"))
+async def list_cleanups(queue: ActQueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
     """List clean-up tasks, next due first."""
     found = await queue.find_cleanups(
         statuses=wanted.statuses,
@@ -57,8 +57,8 @@ async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) ->
     return CleanupPage.of(found, wanted.page, wanted.page_size)
 
 
-@router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "task-not-found"))
-async def get_cleanup(run: RunDep, queue: QueueDep, _actor: ActorDep) -> CleanupDetail:
+@router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "forbidden", "task-not-found"))
+async def get_cleanup(run: RunDep, queue: ActQueueDep, _actor: ActorDep) -> CleanupDetail:
     """One clean-up task and what happened to it."""
     return CleanupDetail.of(await queue.get_cleanup(run), await queue.list_cleanup_events(run))
 
