@@ -33,8 +33,9 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_rooms text[] := pgjobs._rooms();
+  v_from text := case when v_rooms is null then submit_tasks.room else pgjobs._enter(submit_tasks.room) end;
   v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
-  v_room text := coalesce(submit_tasks.room, v_job.room);
+  v_room text := coalesce(v_from, v_job.room);
   v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
   v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);

@@ -85,15 +85,16 @@ $$;
 comment on function pgjobs._is_closed is
   'Whether a room is closed to the caller. Example: select pgjobs._is_closed(''lab-7'')';
 
--- Refuses a room that the caller names and is no member of.
+-- The room that the caller names; refuses one they are no member of.
 create function pgjobs._enter(room text)
-returns void
+returns text
 language plpgsql stable
 as $$
 begin
   if pgjobs._is_closed(_enter.room) then
     perform pgjobs.refuse('forbidden', format('You are not a member of room %s', left(_enter.room, 200)));
   end if;
+  return _enter.room;
 end
 $$;
 

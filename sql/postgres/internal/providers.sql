@@ -10,6 +10,9 @@ as $$
 declare
   v_provider pgjobs.providers;
 begin
+  if find_provider.room is not null then
+    perform pgjobs._look_into(find_provider.room);
+  end if;
   if find_provider.provider ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
     select p.* into v_provider from pgjobs.providers as p where p.id = find_provider.provider::uuid;
   elsif find_provider.provider ~ '^[^:]+:[^:]+:.' then
