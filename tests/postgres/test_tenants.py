@@ -139,7 +139,7 @@ def test_every_function_and_view_of_tenants_is_known_to_obey():
 async def test_no_function_shows_or_changes_anything_of_another_room(house: House):
     connection = await asyncpg.connect(house.url)
     await connection.execute("set search_path = pgjobs")
-    told = {}
+    told: dict[str, Any] = {}
     for name, (call, expected) in MATRIX.items():
         try:
             rows = await connection.fetch(f"select * from {call.format(**house.names)}")

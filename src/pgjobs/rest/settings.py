@@ -60,6 +60,13 @@ class ApiSettings(BaseSettings):
         return self.room_access == "members"
 
     @property
+    def who_sees_what(self) -> str:
+        """The mode in a sentence, for whoever starts or examines a server."""
+        if self.is_closed:
+            return "Rooms are closed: members and superusers see them (PGJOBS_ROOM_ACCESS=members)."
+        return "Rooms are open: anybody with a token reads every room (PGJOBS_ROOM_ACCESS=open)."
+
+    @property
     def worker_timeout(self) -> timedelta | None:
         """How long a worker may be silent; None unless it was set: the database's own setting counts then."""
         return self._if_set("worker_timeout_seconds")

@@ -66,7 +66,11 @@ async def patient(durable: EmbeddedPostgres) -> str:
 
 def test_doctor_finds_nothing_wrong_with_a_new_queue(patient: str, tmp_path: Path):
     done = run("doctor", "--deep", "--url", patient)
-    assert (done.returncode, done.stdout.splitlines()[1:], done.stderr) == (0, [], "All is well.\n")
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (0, [])
+    rooms, summary = done.stderr.splitlines()
+    assert (rooms.partition(":")[0], summary) == ("Rooms are open", "All is well.")
+    closed = run("doctor", "--url", patient, PGJOBS_ROOM_ACCESS="members").stderr
+    assert closed.startswith("Rooms are closed:")
     file = f"sqlite:///{tmp_path / 'jobs.db'}"
     run("migrate", "--url", file)
     assert run("doctor", "--deep", "--url", file).returncode == 0
