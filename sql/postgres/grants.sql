@@ -3,7 +3,9 @@ do $$
 declare
   v_role text;
 begin
-  foreach v_role in array array['pgjobs_readonly', 'pgjobs_producer', 'pgjobs_worker', 'pgjobs_operator', 'pgjobs_api'] loop
+  foreach v_role in array array[
+    'pgjobs_readonly', 'pgjobs_producer', 'pgjobs_worker', 'pgjobs_operator', 'pgjobs_api', 'pgjobs_tenant'
+  ] loop
     if not exists (select from pg_roles as r where r.rolname = v_role) then
       -- Roles belong to the cluster: a queue in another database may be creating them.
       begin
@@ -16,7 +18,7 @@ begin
 end
 $$;
 
-grant usage on schema pgjobs to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
+grant usage on schema pgjobs to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api, pgjobs_tenant;
 
 -- Looking. Views check the functions they call against whoever looks.
 grant select on pgjobs.task, pgjobs.job, pgjobs.problems, pgjobs.installed
@@ -120,3 +122,18 @@ to pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
   pgjobs.set_job_target, pgjobs.retry_cleanup, pgjobs.ignore_cleanup, pgjobs.unignore_cleanup, pgjobs.delete_job
 to pgjobs_operator, pgjobs_api;
+
+-- Tenants: logins that are confined to the rooms they were granted. Nothing but verbs and
+-- views that ask pgjobs._rooms(), or that only the holder of a lease can use.
+grant execute on function pgjobs.grant_room, pgjobs.revoke_room, pgjobs.list_room_grants to pgjobs_operator;
+grant select on pgjobs.my_tasks, pgjobs.problems, pgjobs.overview, pgjobs.jobs_status, pgjobs.throughput to pgjobs_tenant;
+grant execute on function
+  pgjobs.now, pgjobs.present, pgjobs.task_mask, pgjobs.uuid_of, pgjobs.help, pgjobs.my_rooms,
+  pgjobs.get_job, pgjobs.list_jobs, pgjobs.count_jobs, pgjobs.get_task, pgjobs.list_tasks, pgjobs.count_tasks,
+  pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.watch_task, pgjobs.why,
+  pgjobs.overview, pgjobs.jobs_status, pgjobs.throughput,
+  pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.cancel_task, pgjobs.cancel_tasks,
+  pgjobs.register_job, pgjobs.register_worker, pgjobs.heartbeat_worker, pgjobs.retire_worker,
+  pgjobs.claim_tasks, pgjobs.mark_waiting, pgjobs.start_tasks, pgjobs.report_progress, pgjobs.renew_tasks,
+  pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks
+to pgjobs_tenant;

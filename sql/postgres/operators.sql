@@ -280,3 +280,47 @@ comment on column pgjobs.task_events.worker_id is 'The worker involved.';
 comment on column pgjobs.task_events.actor is 'Who did it, if a person did.';
 comment on column pgjobs.task_events.message is 'Error or reason, one line.';
 comment on column pgjobs.task_events.fields is 'Further details.';
+
+-- For tenants: it hides rows, so nothing of the others' may be evaluated before.
+create view pgjobs.my_tasks with (security_barrier) as
+select
+  t.id,
+  t.uuid,
+  t.job,
+  t.room,
+  t.status,
+  t.phase,
+  t.priority,
+  t.attempt,
+  t.max_attempts,
+  t.created_at,
+  t.due_at,
+  t.started_at,
+  t.ended_at,
+  t.error,
+  t.error_kind,
+  t.submitter,
+  t.owner
+from pgjobs.task as t
+where t.room = any (array(select m.room from pgjobs.my_rooms() as m));
+
+comment on view pgjobs.my_tasks is
+  'The tasks of the rooms that are open to this tenant. Example: select id, job, status from pgjobs.my_tasks order by id desc limit 10';
+comment on column pgjobs.my_tasks.id is 'Internal number.';
+comment on column pgjobs.my_tasks.uuid is 'Public id.';
+comment on column pgjobs.my_tasks.job is 'Address of its job.';
+comment on column pgjobs.my_tasks.room is 'Where it was submitted from.';
+comment on column pgjobs.my_tasks.status is 'pending, claimed, running, completed, failed, cancelled or ignored.';
+comment on column pgjobs.my_tasks.phase is
+  'For people: scheduled, due, retrying or blocked while pending; overdue when its lease has lapsed.';
+comment on column pgjobs.my_tasks.priority is '1 (most urgent) to 10.';
+comment on column pgjobs.my_tasks.attempt is 'Attempts used, the present one included.';
+comment on column pgjobs.my_tasks.max_attempts is 'Attempts it may use.';
+comment on column pgjobs.my_tasks.created_at is 'When it was submitted.';
+comment on column pgjobs.my_tasks.due_at is 'When it becomes or became due, while pending.';
+comment on column pgjobs.my_tasks.started_at is 'When its last attempt began to run.';
+comment on column pgjobs.my_tasks.ended_at is 'When it ended.';
+comment on column pgjobs.my_tasks.error is 'What its last attempt failed with.';
+comment on column pgjobs.my_tasks.error_kind is 'The kind of that error.';
+comment on column pgjobs.my_tasks.submitter is 'Who submitted it.';
+comment on column pgjobs.my_tasks.owner is 'Whose work it is.';

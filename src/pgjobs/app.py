@@ -23,10 +23,10 @@ from pgjobs.rest import (
     get_queue,
     install,
     maintenance_router,
+    require_rooms,
     serve_sockets,
 )
-from pgjobs.rest.auth import Reading
-from pgjobs.rest.dependencies import QueueDep
+from pgjobs.rest.auth import Reading, ReadQueueDep
 from pgjobs.rest.express import Express
 from pgjobs.rest.observing import RequestLog
 from pgjobs.rest.problems import problem_exception_handler
@@ -49,6 +49,7 @@ def create_app(
             app.state.pgjobs_queue = await Queue.connect(url)
         serving: Queue = queue or app.state.pgjobs_queue
         await require_current(serving)
+        require_rooms(serving, settings)
         upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
         has_everything = serving.driver.dialect != "sqlite"
         if settings.run_schedules and has_everything:
@@ -121,6 +122,6 @@ def _unavailable(reason: str) -> JSONResponse:
 
 def _add_metrics(app: FastAPI) -> None:
     @app.get("/metrics", include_in_schema=False, dependencies=[Reading])
-    async def show_metrics(queue: QueueDep) -> Response:
+    async def show_metrics(queue: ReadQueueDep) -> Response:
         """The numbers of every job, for Prometheus; a reader's token opens it, as it does lists."""
         return Response(await metrics.render(queue), media_type=metrics.CONTENT_TYPE)

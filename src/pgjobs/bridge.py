@@ -46,6 +46,7 @@ class Bridge:
     def __init__(
         self, queue: Queue, tsio: Any, *, feed: EventFeed | None = None, namespace: str = "/"
     ) -> None:
+        self.are_rooms_closed = False
         self._queue = queue
         self._tsio = tsio
         self._feed = feed or feed_of(queue)
@@ -68,7 +69,8 @@ class Bridge:
 
     async def _forward(self, events: Sequence[Event]) -> None:
         tasks = await self._track({event.task_id for event in events if event.task_id is not None})
-        await emit(self._tsio, emissions_of(events, tasks, self._told), namespace=self._namespace)
+        told = emissions_of(events, tasks, self._told, are_rooms_closed=self.are_rooms_closed)
+        await emit(self._tsio, told, namespace=self._namespace)
 
     async def _track(self, task_ids: set[int]) -> dict[int, TrackedTask]:
         pause = 0.1
@@ -83,6 +85,16 @@ class Bridge:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         return {}
+
+
+async def members(user: Any, room_id: str) -> bool:
+    """Whether somebody is a member of a room."""
+    rooms = _rooms(user)
+    return rooms is None or room_id in rooms
+
+
+def _rooms(user: Any) -> Any:
+    return getattr(user, "rooms", ())
 
 
 _BRIDGES: WeakKeyDictionary[Any, Bridge] = WeakKeyDictionary()
@@ -100,29 +112,33 @@ def attach(
     queue: Queue,
     *,
     authenticate: Authenticate | None = None,
-    may_read: MayRead = anybody,
+    may_read: MayRead | None = None,
     namespace: str = "/",
+    settings: Any = None,
 ) -> SocketHandlers:
     """Serves live events on a `socketio.AsyncServer`, which may have other uses besides.
 
     `authenticate` tells who connects, from their token, as an object with an `id`; left
     out, tokens are those of the HTTP API. `may_read` tells whether somebody may look at
-    a room. The server's own connect and disconnect handlers go on working if they were
+    a room; left out, anybody may, or where `settings` close rooms those whose `rooms` name
+    it. The server's own connect and disconnect handlers go on working if they were
     there first.
     """
-    if authenticate is None:
-        from pgjobs.rest.auth import authenticator
+    from pgjobs.rest.auth import authenticator, confined
+    from pgjobs.rest.settings import ApiSettings
 
-        authenticate = authenticator(queue)
+    settings = settings or ApiSettings()
     bridge = bridge_of(sio, queue, namespace=namespace)
+    bridge.are_rooms_closed = settings.is_closed
     handlers = SocketHandlers(
         sio,
         queue,
         start=bridge.start,
         stop=bridge.close,
-        authenticate=authenticate,
-        may_read=may_read,
+        authenticate=authenticate or authenticator(queue, settings),
+        may_read=may_read or (members if settings.is_closed else anybody),
         namespace=namespace,
+        queue_of=(lambda user: confined(queue, _rooms(user))) if settings.is_closed else None,
     )
     handlers.install()
     return handlers

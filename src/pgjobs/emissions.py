@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import cast
 
@@ -46,22 +46,34 @@ class Told:
 
 
 def emissions_of(
-    events: Sequence[Event], tasks: Mapping[int, TrackedTask], told: Told | None = None
+    events: Sequence[Event],
+    tasks: Mapping[int, TrackedTask],
+    told: Told | None = None,
+    *,
+    are_rooms_closed: bool = False,
 ) -> list[Emission]:
     """What to send about a page of events; of equal ones in a transaction, only the last.
 
     A reader of many pages passes `told` along, because a transaction may be longer than a page.
+    Where rooms are closed nobody is told of a place in the line of a shared job: others wait there too.
     """
     told = told or Told()
     emissions: list[Emission] = []
     for txid, transaction in groupby(events, key=lambda event: event.txid):
         latest: dict[Emission, None] = {}
         for event in transaction:
-            for emission in _emissions(event, tasks):
+            for emission in _emissions(event, _seen(event, tasks) if are_rooms_closed else tasks):
                 latest.pop(emission, None)
                 latest[emission] = None
         emissions += told.news(txid, latest)
     return emissions
+
+
+def _seen(event: Event, tasks: Mapping[int, TrackedTask]) -> Mapping[int, TrackedTask]:
+    task = tasks.get(event.task_id or 0)
+    if task is None or str(event.job).startswith(f"{event.room}:"):
+        return tasks
+    return {task.id: replace(task, queue_position=None)}
 
 
 def _emissions(event: Event, tasks: Mapping[int, TrackedTask]) -> Iterator[Emission]:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pgjobs.connections import connect, driver_for_connection
 from pgjobs.drivers import Driver
+from pgjobs.drivers.confined import ConfinedDriver
 from pgjobs.generic import GenericVerbs
 from pgjobs.models import (
     Attempt,
@@ -33,6 +34,7 @@ from pgjobs.queue_operators import OperatorVerbs
 from pgjobs.queue_providers import ProviderVerbs
 from pgjobs.queue_registry import RegistryVerbs
 from pgjobs.queue_rest import RestVerbs
+from pgjobs.queue_rooms import RoomVerbs
 from pgjobs.queue_schedules import ScheduleVerbs
 from pgjobs.queue_sessions import SessionVerbs
 from pgjobs.queue_steps import StepVerbs
@@ -48,6 +50,7 @@ class Queue(
     ProviderVerbs,
     LiveVerbs,
     SessionVerbs,
+    RoomVerbs,
     ScheduleVerbs,
     MaintenanceVerbs,
     OperatorVerbs,
@@ -66,6 +69,10 @@ class Queue(
     def bound_to(self, connection: Any) -> Queue:
         """The same queue, its verbs running in the transaction of the caller's connection or session."""
         return Queue(driver_for_connection(connection, schema=self.driver.schema))
+
+    def confined_to(self, rooms: Sequence[str]) -> Queue:
+        """The same queue for a member of these rooms: nothing of the others is shown or changed."""
+        return Queue(ConfinedDriver(self.driver, rooms))
 
     async def migrate(self) -> None:
         await self.driver.migrate()

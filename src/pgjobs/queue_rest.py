@@ -79,6 +79,7 @@ class Token(Record):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    rooms: list[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class Bearer(Record):
 
     user_id: str
     is_superuser: bool
+    rooms: list[str] | None
 
 
 class RestVerbs:
@@ -195,9 +197,15 @@ class RestVerbs:
         name: str | None = None,
         is_superuser: bool | None = None,
         lifetime: timedelta | None = None,
+        rooms: Sequence[str] | None = None,
     ) -> NewToken:
         rows = await self.driver.call(
-            "create_token", user_id=user_id, name=name, is_superuser=is_superuser, lifetime=lifetime
+            "create_token",
+            user_id=user_id,
+            name=name,
+            is_superuser=is_superuser,
+            lifetime=lifetime,
+            rooms=rooms or None,
         )
         return NewToken.of(rows[0])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -34,6 +35,7 @@ class SignedIn(Record):
     user_id: str
     is_superuser: bool
     expires_at: datetime
+    rooms: list[str] | None
 
 
 class SessionVerbs:
@@ -42,10 +44,19 @@ class SessionVerbs:
     driver: Driver
 
     async def create_sign_in(
-        self, user_id: str, *, is_superuser: bool | None = None, lifetime: timedelta | None = None
+        self,
+        user_id: str,
+        *,
+        is_superuser: bool | None = None,
+        lifetime: timedelta | None = None,
+        rooms: Sequence[str] | None = None,
     ) -> SignIn:
         rows = await self.driver.call(
-            "create_sign_in", user_id=user_id, is_superuser=is_superuser, lifetime=lifetime
+            "create_sign_in",
+            user_id=user_id,
+            is_superuser=is_superuser,
+            lifetime=lifetime,
+            rooms=rooms or None,
         )
         return SignIn.of(rows[0])
 
@@ -57,6 +68,7 @@ class SessionVerbs:
         token: str | None = None,
         sign_in: str | None = None,
         lifetime: timedelta | None = None,
+        of_rooms: Sequence[str] | None = None,
     ) -> NewSession:
         rows = await self.driver.call(
             "open_session",
@@ -65,6 +77,7 @@ class SessionVerbs:
             token=token,
             sign_in=sign_in,
             lifetime=lifetime,
+            of_rooms=of_rooms or None,
         )
         return NewSession.of(rows[0])
 

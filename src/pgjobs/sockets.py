@@ -70,6 +70,7 @@ class SocketHandlers:
         authenticate: Authenticate,
         may_read: MayRead,
         namespace: str,
+        queue_of: Callable[[Any], Queue] | None = None,
     ) -> None:
         self.is_closing = False
         self._sio = sio
@@ -79,6 +80,7 @@ class SocketHandlers:
         self._authenticate = authenticate
         self._may_read = may_read
         self._namespace = namespace
+        self._queue_of = queue_of or (lambda _user: queue)
         self._before: dict[str, Any] = {}
         # Not in the session, which a host may overwrite.
         self._users: dict[str, Any] = {}
@@ -161,6 +163,7 @@ class SocketHandlers:
             log.exception("cannot retire worker %s, which has disconnected; the sweeper will", worker_id)
 
     async def _join_job(self, sid: str, asked: JoinJobRoom) -> None:
+        await self._require(sid, asked.job_name.partition(":")[0])
         await self._own_worker(sid, asked.worker_id)
         await self._sio.enter_room(sid, room_of_job(asked.job_name), self._namespace)
 
@@ -168,6 +171,7 @@ class SocketHandlers:
         await self._sio.leave_room(sid, room_of_job(asked.job_name), self._namespace)
 
     async def _join_provider(self, sid: str, asked: JoinProviderRoom) -> None:
+        await self._require(sid, asked.provider_name.partition(":")[0])
         user = await self._own_worker(sid, asked.worker_id)
         # Questions may be private: only the one who answers for the provider hears them.
         if (await self._queue.get_provider(asked.provider_name)).owner != str(user.id):
@@ -179,12 +183,15 @@ class SocketHandlers:
 
     async def _join_room(self, sid: str, asked: JoinRoom) -> None:
         validate_room_id(asked.room_id)
-        if not await self._may_read(self._users[sid], asked.room_id):
-            raise Forbidden(f"Room {asked.room_id} is not yours to read")
+        await self._require(sid, asked.room_id)
         await self._sio.enter_room(sid, room_of(asked.room_id), self._namespace)
 
     async def _leave_room(self, sid: str, asked: LeaveRoom) -> None:
         await self._sio.leave_room(sid, room_of(asked.room_id), self._namespace)
+
+    async def _require(self, sid: str, room_id: str) -> None:
+        if not await self._may_read(self._users[sid], room_id):
+            raise Forbidden(f"You are not a member of room {room_id[:200]}")
 
     async def _own_worker(self, sid: str, text: str) -> Any:
         """Binds a worker to the connection; it must be the user's, and this counts as a heartbeat."""
@@ -193,7 +200,9 @@ class SocketHandlers:
         except ValueError as error:
             raise WorkerNotFound(f"Worker {text[:200]!r} does not exist") from error
         user, connection_id = self._users[sid], self._connections[sid]
-        await self._queue.heartbeat_worker(worker_id, actor=str(user.id), connection_id=connection_id)
+        await self._queue_of(user).heartbeat_worker(
+            worker_id, actor=str(user.id), connection_id=connection_id
+        )
         if sid not in self._workers:
             # Lost meanwhile, when nobody knew of this worker yet.
             await self._lose({worker_id}, connection_id)

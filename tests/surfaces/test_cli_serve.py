@@ -60,6 +60,7 @@ def test_the_server_serves_and_stops_gracefully(database_url: str):
     finally:
         server.kill()
         log = server.communicate()[1]
+    assert log.startswith("Rooms are open: anybody with a token reads every room")
     assert "GET /v1/me 200" in log
     assert "my-own-id" in log
     assert "/readyz" not in log

@@ -24,7 +24,8 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_named bigint[] := pgjobs.named_tasks(cancel_tasks.task_ids, cancel_tasks.task_uuids);
-  v_left bigint[] := pgjobs.in_order(v_named);
+  v_left bigint[] := pgjobs.in_order(pgjobs._tasks_in_reach(v_named));
+  v_actor text := pgjobs._actor(cancel_tasks.actor);
   v_reason text := left(pgjobs.redact(cancel_tasks.reason), 500);
   v_done bigint[] := '{}';
   v_asked bigint[] := '{}';
@@ -38,7 +39,7 @@ begin
   for v_try in 1..3 loop
     with ended as (
       insert into pgjobs.outcomes (task_id, job_id, status, attempt, ended_at, reason, actor)
-      select p.task_id, p.job_id, 'cancelled', p.attempt, v_now, v_reason, cancel_tasks.actor
+      select p.task_id, p.job_id, 'cancelled', p.attempt, v_now, v_reason, v_actor
       from pgjobs.take_pending(v_left) as p
       returning task_id
     )
@@ -46,14 +47,14 @@ begin
     v_left := pgjobs.without(v_left, v_done);
     exit when v_left = '{}';
     if cancel_tasks.force then
-      v_done := v_done || pgjobs.end_leases(v_left, v_reason, cancel_tasks.actor, v_now);
+      v_done := v_done || pgjobs.end_leases(v_left, v_reason, v_actor, v_now);
     else
       v_asked := v_asked || pgjobs.ask_to_stop(v_left, v_reason, v_now);
     end if;
     v_left := pgjobs.without(v_left, v_done || v_asked);
     exit when v_left = '{}';
   end loop;
-  perform pgjobs.record_actions(v_asked, 'cancel_requested', null, cancel_tasks.actor, v_reason, v_now);
+  perform pgjobs.record_actions(v_asked, 'cancel_requested', null, v_actor, v_reason, v_now);
   return query select a.* from pgjobs.answered_step(v_named, v_done || v_asked) as a;
 end
 $$;

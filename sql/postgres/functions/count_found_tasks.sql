@@ -25,7 +25,7 @@ declare
   v_found integer;
   v_is_more boolean;
 begin
-  if count_found_tasks.status = 'pending' and count_found_tasks.room is null
+  if count_found_tasks.status = 'pending' and count_found_tasks.room is null and pgjobs._rooms() is null
     and coalesce(count_found_tasks.owner, count_found_tasks.matching) is null
     and coalesce(count_found_tasks.since, count_found_tasks.until) is null
   then

@@ -4,16 +4,22 @@ returns table (total integer, relation text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
   if count_jobs.room is not null then
     perform pgjobs.check_room(count_jobs.room);
+    perform pgjobs._look_into(count_jobs.room);
   end if;
   return query
   select count(*)::integer, 'eq'
   from pgjobs.jobs as j
   where j.deleted_at is null
     and (j.archived_at is null or count_jobs.include_archived)
-    and (count_jobs.room is null or pgjobs.is_visible(j.room, count_jobs.room));
+    and case
+      when count_jobs.room is not null then pgjobs.is_visible(j.room, count_jobs.room)
+      else v_rooms is null or j.room = any (v_rooms)
+    end;
 end
 $$;
 

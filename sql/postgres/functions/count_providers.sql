@@ -4,11 +4,19 @@ returns table (total integer, relation text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
+  if count_providers.room is not null then
+    perform pgjobs._look_into(count_providers.room);
+  end if;
   return query
   select count(*)::integer, 'eq'
   from pgjobs.providers as p
-  where count_providers.room is null or p.room in (count_providers.room, '@global');
+  where case
+    when count_providers.room is not null then p.room in (count_providers.room, '@global')
+    else v_rooms is null or p.room = any (v_rooms)
+  end;
 end
 $$;
 

@@ -1,6 +1,8 @@
 -- Creates what a sign-in link holds and shows it this once: it opens one session,
 -- within ten minutes unless said otherwise.
-create function pgjobs.create_sign_in(user_id text, is_superuser boolean default false, lifetime interval default null)
+create function pgjobs.create_sign_in(
+  user_id text, is_superuser boolean default false, lifetime interval default null, rooms text[] default null
+)
 returns table (sign_in text, expires_at timestamptz)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -12,10 +14,14 @@ begin
   then
     perform pgjobs.refuse('validation-error', 'A sign-in needs a user and a lifetime longer than zero');
   end if;
+  perform pgjobs._check_rooms(create_sign_in.rooms);
   sign_in := 'pgl_' || replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '');
   expires_at := pgjobs.now() + coalesce(create_sign_in.lifetime, interval '10 minutes');
-  insert into pgjobs.sign_ins (sign_in_hash, user_id, is_superuser, expires_at)
-  values (sha256(convert_to(sign_in, 'UTF8')), create_sign_in.user_id, create_sign_in.is_superuser, expires_at);
+  insert into pgjobs.sign_ins (sign_in_hash, user_id, is_superuser, expires_at, rooms)
+  values (
+    sha256(convert_to(sign_in, 'UTF8')), create_sign_in.user_id, create_sign_in.is_superuser, expires_at,
+    coalesce(create_sign_in.rooms, '{}')
+  );
   return next;
 end
 $$;

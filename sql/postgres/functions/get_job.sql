@@ -6,6 +6,9 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
+  if get_job.room is not null then
+    perform pgjobs._look_into(get_job.room);
+  end if;
   return query
   select v.*
   from pgjobs.job as v

@@ -11,12 +11,13 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_id bigint := coalesce(get_task.task_id, pgjobs.task_id(get_task.task_uuid));
 begin
   return query
   select d.*
   from pgjobs.task_document as d
-  where d.id = v_id;
+  where d.id = v_id and (v_rooms is null or d.room = any (v_rooms));
   if not found then
     perform pgjobs.refuse('task-not-found',
       format('Task %s does not exist', coalesce(get_task.task_id::text, get_task.task_uuid::text)));

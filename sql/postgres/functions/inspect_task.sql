@@ -6,9 +6,12 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_id bigint := pgjobs.task_id(inspect_task.task_uuid);
 begin
-  if not exists (select from pgjobs.tasks as t where t.id = v_id) then
+  if not exists (
+    select from pgjobs.tasks as t where t.id = v_id and (v_rooms is null or t.room = any (v_rooms))
+  ) then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', inspect_task.task_uuid));
   end if;
   return query

@@ -28,10 +28,12 @@ set max_parallel_workers_per_gather = 0
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_now timestamptz := pgjobs.now();
   v_jobs integer[] := array(
     select j.id from pgjobs.jobs as j
     where j.deleted_at is null and (jobs_status.of_jobs is null or j.id = any (jobs_status.of_jobs))
+      and (v_rooms is null or j.room = any (v_rooms))
   );
 begin
   return query

@@ -16,8 +16,12 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
-  if not exists (select from pgjobs.tasks as t where t.id = list_attempts.task_id) then
+  if not exists (
+    select from pgjobs.tasks as t where t.id = list_attempts.task_id and (v_rooms is null or t.room = any (v_rooms))
+  ) then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', list_attempts.task_id));
   end if;
   return query

@@ -54,6 +54,9 @@ begin
   if list_events.of_job is not null then
     v_job := (pgjobs.find_job(list_events.of_job)).id;
   end if;
+  if list_events.of_room is not null then
+    perform pgjobs._enter(list_events.of_room);
+  end if;
   loop
     -- A standby may be behind the server that gave out the cursor.
     exit when pg_snapshot_xmax(v_upto) < pg_snapshot_xmax(v_since);

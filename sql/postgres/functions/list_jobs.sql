@@ -11,10 +11,13 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
   perform pgjobs.check_page(list_jobs.page_size, list_jobs.page_offset);
   if list_jobs.room is not null then
     perform pgjobs.check_room(list_jobs.room);
+    perform pgjobs._look_into(list_jobs.room);
   end if;
   return query
   select v.*
@@ -22,7 +25,7 @@ begin
   where v.deleted_at is null
     and (v.archived_at is null or list_jobs.include_archived)
     and (
-      list_jobs.room is null
+      (list_jobs.room is null and (v_rooms is null or v.room = any (v_rooms)))
       or v.room in (list_jobs.room, '@global')
       or (v.room = '@internal' and list_jobs.room <> '@global')
     )

@@ -6,12 +6,20 @@ returns setof pgjobs.providers
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
   perform pgjobs.check_page(list_providers.page_size, list_providers.page_offset);
+  if list_providers.room is not null then
+    perform pgjobs._look_into(list_providers.room);
+  end if;
   return query
   select p.*
   from pgjobs.providers as p
-  where list_providers.room is null or p.room in (list_providers.room, '@global')
+  where case
+    when list_providers.room is not null then p.room in (list_providers.room, '@global')
+    else v_rooms is null or p.room = any (v_rooms)
+  end
   order by p.created_at desc, p.id
   limit list_providers.page_size offset list_providers.page_offset;
 end

@@ -8,16 +8,19 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_job integer := case when list_schedules.job is not null then (pgjobs.find_job(list_schedules.job)).id end;
 begin
   perform pgjobs.check_page(list_schedules.page_size, list_schedules.page_offset);
   if list_schedules.room is not null then
     perform pgjobs.check_room(list_schedules.room);
+    perform pgjobs._enter(list_schedules.room);
   end if;
   return query
   select v.*
   from pgjobs.schedule as v
   where (list_schedules.room is null or v.room = list_schedules.room)
+    and (v_rooms is null or v.room = any (v_rooms))
     and (v_job is null or v.job_id = v_job)
   order by v.next_run_at, v.full_name, v.id
   limit list_schedules.page_size offset list_schedules.page_offset;

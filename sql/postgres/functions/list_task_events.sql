@@ -23,9 +23,13 @@ set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
   perform pgjobs.check_page(list_task_events.page_size, 0);
-  if not exists (select from pgjobs.tasks as t where t.id = list_task_events.task_id) then
+  if not exists (
+    select from pgjobs.tasks as t where t.id = list_task_events.task_id and (v_rooms is null or t.room = any (v_rooms))
+  ) then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', list_task_events.task_id));
   end if;
   return query

@@ -25,6 +25,7 @@ as $$
 declare
   v_before bigint := coalesce(list_tasks.before, 9223372036854775807);
   v_wanted bigint := list_tasks.page_size::bigint + list_tasks.page_offset;
+  v_rooms text[] := pgjobs._rooms();
   v_job integer;
   v_ids bigint[];
 begin
@@ -35,7 +36,15 @@ begin
   if list_tasks.job is not null then
     v_job := (pgjobs.find_job(list_tasks.job)).id;
   end if;
-  if list_tasks.owner is null and list_tasks.project is null and list_tasks.room is not null then
+  if list_tasks.room is not null then
+    perform pgjobs._enter(list_tasks.room);
+  end if;
+  if v_rooms is not null then
+    v_ids := array(select n.id from pgjobs._newest_in_rooms(
+      case when list_tasks.room is null then v_rooms else array[list_tasks.room] end,
+      list_tasks.owner, list_tasks.project, v_job, list_tasks.status, v_before, v_wanted
+    ) as n (id));
+  elsif list_tasks.owner is null and list_tasks.project is null and list_tasks.room is not null then
     v_ids := array(select p.id from pgjobs.page_of_tasks(
       list_tasks.room, case when v_job is null then pgjobs.jobs_used_in(list_tasks.room) else array[v_job] end,
       list_tasks.status, v_before, v_wanted

@@ -7,7 +7,8 @@ returns table (
   is_superuser boolean,
   created_at timestamptz,
   expires_at timestamptz,
-  revoked_at timestamptz
+  revoked_at timestamptz,
+  rooms text[]
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -16,7 +17,7 @@ as $$
 begin
   perform pgjobs.check_page(list_tokens.page_size, list_tokens.page_offset);
   return query
-  select t.id, t.user_id, t.name, t.is_superuser, t.created_at, t.expires_at, t.revoked_at
+  select t.id, t.user_id, t.name, t.is_superuser, t.created_at, t.expires_at, t.revoked_at, t.rooms
   from pgjobs.api_tokens as t
   where list_tokens.of_user is null or t.user_id = list_tokens.of_user
   order by t.created_at desc, t.id

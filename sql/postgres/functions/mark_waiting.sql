@@ -29,7 +29,8 @@ declare
     mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
   )).jobs;
 begin
-  delete from pgjobs.waiting_marks as w where w.id = mark_waiting.previous;
+  delete from pgjobs.waiting_marks as w
+  where w.id = mark_waiting.previous and (w.job_ids <@ v_jobs or not pgjobs._is_tenant());
   insert into pgjobs.waiting_marks (job_ids, since) values (v_jobs, v_now) returning id into mark;
   next_due_at := (
     select min(s.run_at)

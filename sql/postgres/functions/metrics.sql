@@ -27,6 +27,7 @@ set max_parallel_workers_per_gather = 0
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_now timestamptz := pgjobs.now();
   v_cleanup integer := pgjobs.cleanup_job();
 begin
@@ -90,6 +91,7 @@ begin
   select j.room, j.category, j.name, n.measure, n.up_to, sum(n.quantity)::bigint, sum(n.seconds)
   from numbers as n
   join pgjobs.jobs as j on j.id = n.job_id
+  where v_rooms is null or j.room = any (v_rooms)
   group by j.room, j.category, j.name, n.measure, n.up_to
   order by j.room, j.category, j.name, n.measure, n.up_to;
 end

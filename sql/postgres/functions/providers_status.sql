@@ -20,6 +20,7 @@ set max_parallel_workers_per_gather = 0
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_now timestamptz := pgjobs.now();
   v_alive timestamptz := v_now - (select s.worker_timeout from pgjobs.settings as s);
 begin
@@ -40,6 +41,7 @@ begin
   join pgjobs.workers as w on w.id = p.worker_id
   left join kept as k on k.provider_id = p.id::text
   left join asked as a on a.provider_id = p.id::text
+  where v_rooms is null or p.room = any (v_rooms)
   order by p.full_name;
 end
 $$;

@@ -33,18 +33,19 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_actor text := pgjobs._actor(register_job.actor);
   v_now timestamptz := pgjobs.now();
   v_job pgjobs.jobs;
   v_is_new boolean;
 begin
   perform pgjobs.check_registration(
     register_job.room, register_job.category, register_job.name, register_job.schema, register_job.max_attempts,
-    register_job.max_running, register_job.events, register_job.actor, register_job.is_superuser
+    register_job.max_running, register_job.events, v_actor, register_job.is_superuser and not pgjobs._is_tenant()
   );
   linked_worker_id := register_job.worker_id;
   if linked_worker_id is not null and not exists (
     select from pgjobs.workers as w
-    where w.id = linked_worker_id and w.owner is not distinct from coalesce(register_job.actor, w.owner)
+    where w.id = linked_worker_id and w.owner is not distinct from coalesce(v_actor, w.owner)
   ) then
     perform pgjobs.refuse('worker-not-found', format('Worker %s does not exist', linked_worker_id));
   end if;

@@ -12,8 +12,9 @@ begin
     perform pgjobs.refuse('validation-error', 'A worker''s name has at most 200 characters');
   end if;
   insert into pgjobs.workers (name, owner, registered_at, last_heartbeat_at)
-  values (register_worker.name, register_worker.actor, v_now, v_now)
+  values (register_worker.name, pgjobs._actor(register_worker.actor), v_now, v_now)
   returning * into v_worker;
+  perform pgjobs._enter((pgjobs.find_job(j.job)).room) from unnest(register_worker.jobs) as j (job);
   insert into pgjobs.worker_jobs (worker_id, job_id)
   select distinct v_worker.id, (pgjobs.find_job(j.job)).id from unnest(register_worker.jobs) as j (job);
   return next v_worker;

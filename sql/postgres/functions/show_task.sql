@@ -11,8 +11,13 @@ set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
-  return query select a.* from pgjobs.task_answer as a where a.id = pgjobs.task_id(show_task.task_uuid);
+  return query
+  select a.*
+  from pgjobs.task_answer as a
+  where a.id = pgjobs.task_id(show_task.task_uuid) and (v_rooms is null or a.room = any (v_rooms));
   if not found then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', show_task.task_uuid));
   end if;

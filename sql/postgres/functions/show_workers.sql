@@ -21,6 +21,8 @@ set enable_seqscan = off
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
+  v_jobs integer[] := pgjobs._own_jobs();
   v_alive timestamptz := pgjobs.now() - (select s.worker_timeout from pgjobs.settings as s);
   v_key bytea := (select k.task_key from pgjobs.secrets as k);
 begin
@@ -28,6 +30,9 @@ begin
   return query
   with page as (
     select w.* from pgjobs.workers as w
+    where v_jobs is null or exists (
+      select from pgjobs.worker_jobs as s where s.worker_id = w.id and s.job_id = any (v_jobs)
+    )
     order by w.last_heartbeat_at > v_alive, w.name, w.id
     limit show_workers.page_size offset show_workers.page_offset
   ), held as (
@@ -38,6 +43,9 @@ begin
     from pgjobs.leases as l
     -- By the key: the pages of a busy table are mostly empty.
     where l.task_id > 0 and l.worker_id in (select p.id from page as p)
+      and (v_rooms is null or exists (
+        select from pgjobs.tasks as t where t.id = l.task_id and t.room = any (v_rooms)
+      ))
   ), works as (
     select
       h.worker_id,
@@ -53,13 +61,16 @@ begin
   )
   select
     p.id, p.name, p.owner, p.registered_at, p.last_heartbeat_at, p.last_heartbeat_at > v_alive,
-    (select count(*)::integer from pgjobs.worker_jobs as s where s.worker_id = p.id),
+    (
+      select count(*)::integer from pgjobs.worker_jobs as s
+      where s.worker_id = p.id and (v_jobs is null or s.job_id = any (v_jobs))
+    ),
     (
       select coalesce(jsonb_agg(f.full_name order by f.full_name), '[]')
       from (
         select j.full_name from pgjobs.worker_jobs as s
         join pgjobs.jobs as j on j.id = s.job_id
-        where s.worker_id = p.id
+        where s.worker_id = p.id and (v_jobs is null or s.job_id = any (v_jobs))
         order by j.full_name
         limit show_workers.few
       ) as f

@@ -20,6 +20,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 as $$
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_id bigint;
   v_new boolean;
 begin
@@ -40,7 +41,8 @@ begin
   return query
   select
     t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
-    null::uuid, null::text, t.payload, null::jsonb, least(a.quantity + 1, pgjobs.last_counted_place())::integer
+    null::uuid, null::text, t.payload, null::jsonb,
+    case when v_rooms is null or j.room = any (v_rooms) then least(a.quantity + 1, pgjobs.last_counted_place())::integer end
   from pgjobs.tasks as t
   join pgjobs.jobs as j on j.id = t.job_id
   cross join lateral (

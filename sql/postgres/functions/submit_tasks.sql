@@ -32,18 +32,27 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
+  v_rooms text[] := pgjobs._rooms();
+  v_from text := case when v_rooms is null then submit_tasks.room else pgjobs._enter(submit_tasks.room) end;
   v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
-  v_room text := coalesce(submit_tasks.room, v_job.room);
+  v_room text := coalesce(v_from, v_job.room);
   v_attempts integer := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
   v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
   v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);
+  v_submitter text := submit_tasks.submitter;
+  v_keys text[] := submit_tasks.idempotency_keys;
   v_ids bigint[];
   v_new boolean[];
   v_entered bigint[];
 begin
+  if v_rooms is not null then
+    perform pgjobs._enter(v_room);
+    v_submitter := pgjobs._actor(v_submitter);
+    v_keys := case when v_job.room <> v_room and v_keys is not null then pgjobs._keys_of_room(v_keys, v_room) else v_keys end;
+  end if;
   perform pgjobs.check_submission(
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts,
-    submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
+    v_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
   if submit_tasks.tags is not null
     or greatest(length(submit_tasks.submitter), length(submit_tasks.owner), length(submit_tasks.project)) > 200
@@ -53,9 +62,14 @@ begin
   if submit_tasks.trace_context is not null then
     perform pgjobs.check_trace_context(submit_tasks.trace_context);
   end if;
-  if submit_tasks.idempotency_keys is not null then
+  if v_keys is not null then
     select k.ids, k.are_new into v_ids, v_new
-    from pgjobs.draw_ids(v_job.id, submit_tasks.idempotency_keys) as k;
+    from pgjobs.draw_ids(v_job.id, v_keys) as k;
+    if v_rooms is not null and exists (
+      select from pgjobs.tasks as t where t.id = any (v_ids) and t.room <> all (v_rooms)
+    ) then
+      perform pgjobs.refuse('forbidden', 'The idempotency key is not yours to use');
+    end if;
   end if;
   with new_tasks as (
     insert into pgjobs.tasks (
@@ -65,8 +79,8 @@ begin
     overriding system value
     select
       coalesce(v_ids[i.place], nextval('pgjobs.tasks_id_seq')), v_job.id, v_room, i.payload, submit_tasks.priority,
-      v_attempts, v_now, submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
-      submit_tasks.idempotency_keys[i.place], submit_tasks.trace_context
+      v_attempts, v_now, v_submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
+      v_keys[i.place], submit_tasks.trace_context
     from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
     where v_new is null or v_new[i.place]
     returning id

@@ -23,7 +23,10 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs.now();
-  v_job integer := case when throughput.of_job is null then 0 else (pgjobs.find_job(throughput.of_job)).id end;
+  v_jobs integer[] := case
+    when throughput.of_job is null then pgjobs._own_jobs()
+    else array[(pgjobs._find_own_job(throughput.of_job)).id]
+  end;
   v_first timestamptz;
 begin
   if throughput.step is null or throughput.step < interval '1 minute' or throughput.since is null
@@ -37,7 +40,7 @@ begin
     s.start, coalesce(r.completed, 0), coalesce(r.failed, 0), coalesce(r.cancelled, 0), coalesce(r.retried, 0),
     r.wait_p50, r.wait_p95, r.run_p50, r.run_p95
   from generate_series(v_first, v_now, throughput.step) as s (start)
-  left join pgjobs.rates(array[v_job], v_first, throughput.step) as r on r.start = s.start
+  left join pgjobs._rates_together(v_jobs, v_first, throughput.step) as r on r.start = s.start
   order by s.start;
 end
 $$;

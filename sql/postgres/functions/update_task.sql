@@ -24,6 +24,7 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_id bigint := pgjobs.task_id(update_task.task_uuid);
   v_now timestamptz := pgjobs.now();
   v_held record;
@@ -38,6 +39,7 @@ begin
   join pgjobs.jobs as j on j.id = l.job_id
   where l.task_id = v_id and l.token = coalesce(update_task.token, l.token)
     and update_task.status = case when l.started_at is null then 'running' else 'completed' end
+    and (v_rooms is null or t.room = any (v_rooms) or j.room = any (v_rooms))
     and (update_task.actor is null or update_task.is_superuser or exists (
       select from pgjobs.workers as w where w.id = l.worker_id and w.owner = update_task.actor
     ));

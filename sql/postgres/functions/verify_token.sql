@@ -1,13 +1,13 @@
 -- Whom a token stands for; refused when it is unknown, expired or revoked.
 create function pgjobs.verify_token(token text)
-returns table (user_id text, is_superuser boolean)
+returns table (user_id text, is_superuser boolean, rooms text[])
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 begin
   return query
-  select t.user_id, t.is_superuser
+  select t.user_id, t.is_superuser, t.rooms
   from pgjobs.api_tokens as t
   where t.token_hash = sha256(convert_to(verify_token.token, 'UTF8'))
     and t.revoked_at is null

@@ -13,13 +13,14 @@ set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
+  v_rooms text[] := pgjobs._rooms();
   v_until bigint := extract(epoch from clock_timestamp())::bigint + 300;
 begin
   insert into pgjobs.watched (task_id, since) values (watch_task.task_id, pgjobs.now()) on conflict do nothing;
   if (select s.last_value from pgjobs.watched_until as s) < v_until - 60 then
     perform setval('pgjobs.watched_until', v_until);
   end if;
-  return query select t.status from pgjobs.task as t where t.id = watch_task.task_id;
+  return query select t.status from pgjobs.task as t where t.id = watch_task.task_id and (v_rooms is null or t.room = any (v_rooms));
   if not found then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', watch_task.task_id));
   end if;

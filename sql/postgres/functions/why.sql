@@ -167,7 +167,9 @@ begin
         else format('%s tasks of its job come before it.', v_ahead)
       end,
       format('select * from pgjobs.waiting where job = %s', v_quoted))
-  ) as c (checked, is_ok, answer, advice);
+  ) as c (checked, is_ok, answer, advice)
+  -- How many of a shared job's tasks run and wait is about everybody's.
+  where c.checked not in ('limit', 'line') or not pgjobs._is_closed(v_job.room);
 end
 $$;
 
@@ -190,9 +192,10 @@ as $$
 declare
   v_now timestamptz := pgjobs.now();
   v_id bigint := coalesce(why.task_id, pgjobs.task_id(why.task_uuid));
+  v_rooms text[] := pgjobs._rooms();
   v_task pgjobs.task;
 begin
-  select t.* into v_task from pgjobs.task as t where t.id = v_id;
+  select t.* into v_task from pgjobs.task as t where t.id = v_id and (v_rooms is null or t.room = any (v_rooms));
   return query
   select
     1, 'exists', v_task.id is not null,

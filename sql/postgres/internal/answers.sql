@@ -8,7 +8,8 @@ comment on function pgjobs.last_counted_place is
   'Places in line are counted up to here. Example: select pgjobs.last_counted_place()';
 
 -- A pending task's place among those of its job: due ones in order of claim,
--- then the scheduled ones by time. Looks at a bounded number of entries.
+-- then the scheduled ones by time. Looks at a bounded number of entries. In the line of
+-- a shared job others wait too, so whoever is confined to rooms is not told.
 create function pgjobs.queue_position(task_id bigint, job_id integer, priority smallint)
 returns integer
 language plpgsql stable security definer
@@ -16,10 +17,16 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_last integer := pgjobs.last_counted_place();
+  v_rooms text[] := pgjobs._rooms();
   v_due_at timestamptz;
   v_run_at timestamptz;
   v_ahead integer;
 begin
+  if v_rooms is not null and not exists (
+    select from pgjobs.jobs as j where j.id = queue_position.job_id and j.room = any (v_rooms)
+  ) then
+    return null;
+  end if;
   select coalesce(r.due_at, a.due_at) into v_due_at
   from pgjobs.tasks as t
   left join pgjobs.ready as r
@@ -67,6 +74,7 @@ as $$
 #variable_conflict use_column
 declare
   v_last integer := pgjobs.last_counted_place();
+  v_jobs integer[] := pgjobs._own_jobs();
 begin
   return query
   with wanted as materialized (
@@ -75,7 +83,7 @@ begin
     left join pgjobs.ready as r
       on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
     left join pgjobs.ready as a on a.task_id = t.id and a.is_again
-    where t.id = any (queue_positions.task_ids)
+    where t.id = any (queue_positions.task_ids) and (v_jobs is null or t.job_id = any (v_jobs))
   ), line as materialized (
     select l.task_id, l.place
     from (select distinct w.job_id from wanted as w where w.is_due) as j

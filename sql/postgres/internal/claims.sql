@@ -27,7 +27,9 @@ begin
   from pgjobs.settings as s
   left join pgjobs.workers as w on w.id = check_claim.worker_id;
   if worker_id is not null then
-    if v_known.id is null or (actor is not null and v_known.owner is distinct from actor) then
+    if v_known.id is null
+      or v_known.owner is distinct from coalesce(pgjobs._actor(check_claim.actor), v_known.owner)
+    then
       perform pgjobs.find_worker(check_claim.worker_id, check_claim.actor);
     end if;
     if v_known.last_heartbeat_at < check_claim.now - v_known.worker_timeout / 4 then
@@ -41,7 +43,7 @@ $$;
 comment on function pgjobs.check_claim is
   'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
 
--- The jobs a claim may take from, and those of them that have a limit. Separate queries,
+-- The jobs a claim may take from, none in a closed room, and those of them that have a limit. Separate queries,
 -- because one with all three conditions could use no index.
 create function pgjobs.claimable_jobs(
   worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean,
@@ -49,7 +51,12 @@ create function pgjobs.claimable_jobs(
 )
 language plpgsql stable
 as $$
+declare
+  v_rooms text[] := pgjobs._rooms();
 begin
+  if v_rooms is not null and in_room is not null then
+    perform pgjobs._enter(claimable_jobs.in_room);
+  end if;
   jobs := claimable_jobs.job_ids;
   if jobs is null and in_room is not null then
     jobs := array(
@@ -66,7 +73,8 @@ begin
   from pgjobs.jobs as j
   where j.id = any (claimable_jobs.jobs)
     and j.paused_at is null and j.archived_at is null and j.deleted_at is null
-    and (j.room <> '@internal' or not remote);
+    and (j.room <> '@internal' or not remote)
+    and (v_rooms is null or j.room = any (v_rooms));
 end
 $$;
 

@@ -67,6 +67,7 @@ declare
   v_late xid8[] := array(
     select r.xid from pg_snapshot_xip(since) as r (xid) where pg_visible_in_snapshot(r.xid, upto)
   );
+  v_rooms text[] := pgjobs._rooms();
   v_first xid8 := greatest(pg_snapshot_xmax(since), after_xid);
   v_found bigint;
 begin
@@ -76,6 +77,7 @@ begin
     and (events_between.of_task is null or e.task_id = events_between.of_task)
     and (events_between.of_job is null or e.job_id = events_between.of_job)
     and (events_between.of_room is null or e.room = events_between.of_room)
+    and (v_rooms is null or e.room = any (v_rooms))
   order by e.xid, e.id
   limit events_between.page_size;
   get diagnostics v_found = row_count;
@@ -86,6 +88,7 @@ begin
     and (events_between.of_task is null or e.task_id = events_between.of_task)
     and (events_between.of_job is null or e.job_id = events_between.of_job)
     and (events_between.of_room is null or e.room = events_between.of_room)
+    and (v_rooms is null or e.room = any (v_rooms))
   order by e.xid, e.id
   limit events_between.page_size - v_found;
 end

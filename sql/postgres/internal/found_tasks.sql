@@ -67,8 +67,16 @@ language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  v_rooms text[];
+  v_rooms text[] := pgjobs._rooms();
 begin
+  if newest_of.room is null and v_rooms is not null then
+    return query
+    select n.id
+    from pgjobs._newest_in_rooms(
+      v_rooms, null, null, newest_of.job_id, newest_of.status, newest_of.before, newest_of.wanted
+    ) as n (id);
+    return;
+  end if;
   if newest_of.room is not null then
     return query
     select p.id
@@ -185,6 +193,7 @@ begin
   end if;
   if found_tasks.room is not null then
     perform pgjobs.check_room(found_tasks.room);
+    perform pgjobs._enter(found_tasks.room);
   end if;
   if found_tasks.matching ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then
     -- A whole public id names its task, however old it is.
@@ -192,6 +201,7 @@ begin
       select v.id from pgjobs.task as v
       where v.id = pgjobs.task_id(found_tasks.matching::uuid) and v.id < v_before
         and (found_tasks.room is null or v.room = found_tasks.room)
+        and not pgjobs._is_closed(v.room)
         and (v_job is null or v.job_id = v_job)
         and (found_tasks.status is null or v.status = found_tasks.status)
         and (found_tasks.owner is null or v.owner = found_tasks.owner)

@@ -129,7 +129,13 @@ comment on function pgjobs.end_attempts is
 create function pgjobs.lost_or_unknown(task_id bigint)
 returns text
 language sql stable
-return case when exists (select from pgjobs.tasks as t where t.id = task_id) then 'PJ007' else 'PJ002' end;
+return case
+  when exists (
+    select from pgjobs.tasks as t
+    where t.id = task_id and (pgjobs._rooms() is null or t.room = any (pgjobs._rooms()))
+  ) then 'PJ007'
+  else 'PJ002'
+end;
 
 comment on function pgjobs.lost_or_unknown is
   'The problem of an acknowledgement without a lease. Example: select pgjobs.lost_or_unknown(42)';

@@ -1,24 +1,26 @@
--- Finds a job by number, public id or address; refuses what does not exist.
+-- Finds a job by number, public id or address; refuses what does not exist, and in the
+-- same words what is in a room that is closed to the caller.
 create function pgjobs.find_job(job text)
 returns pgjobs.jobs
 language plpgsql stable
 as $$
 declare
   v_job pgjobs.jobs;
+  v_rooms text[] := pgjobs._rooms();
 begin
   -- By its address first, as nearly everybody calls it: the expressions below cost more than the look.
   select j.* into v_job from pgjobs.jobs as j where j.full_name = find_job.job;
-  if v_job.id is not null then
+  if v_job.id is not null and v_rooms is null then
     return v_job;
-  elsif find_job.job ~ '^[0-9]{1,9}$' then
+  elsif v_job.id is null and find_job.job ~ '^[0-9]{1,9}$' then
     select j.* into v_job from pgjobs.jobs as j where j.id = find_job.job::integer;
-  elsif find_job.job ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
+  elsif v_job.id is null and find_job.job ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
     select j.* into v_job from pgjobs.jobs as j where j.uuid = find_job.job::uuid;
   elsif coalesce(find_job.job, '') !~ '^[^:]+:[^:]+:.' then
     perform pgjobs.refuse('job-not-found', 'Invalid job name format: ' || coalesce(find_job.job, 'null'),
       null, 'Write room:category:name.');
   end if;
-  if v_job.id is null then
+  if v_job.id is null or (v_rooms is not null and v_job.room <> all (v_rooms || '{@global,@internal}'::text[])) then
     perform pgjobs.refuse('job-not-found', format('Job %s does not exist', find_job.job),
       null, 'select full_name from pgjobs.list_jobs()');
   end if;
@@ -43,6 +45,26 @@ $$;
 comment on function pgjobs._refuse_room is
   'Refuses a job of another room. Example: select pgjobs._refuse_room(''lab:modifiers:Rotate'', ''elsewhere'')';
 
+-- The same of a room that is open to the caller, for numbers: those of a shared job are
+-- about everybody's tasks.
+create function pgjobs._find_own_job(job text)
+returns pgjobs.jobs
+language plpgsql stable
+as $$
+declare
+  v_job pgjobs.jobs := pgjobs.find_job(_find_own_job.job);
+begin
+  if pgjobs._is_closed(v_job.room) then
+    perform pgjobs.refuse('job-not-found', format('Job %s does not exist', _find_own_job.job),
+      null, 'select full_name from pgjobs.list_jobs()');
+  end if;
+  return v_job;
+end
+$$;
+
+comment on function pgjobs._find_own_job is
+  'A job of a room that is open to the caller. Example: select (pgjobs._find_own_job(''lab-7:modifiers:Rotate'')).id';
+
 -- The worker, still registered and, when an actor is named, belonging to them.
 create function pgjobs.find_worker(worker_id uuid, actor text default null, is_superuser boolean default false)
 returns pgjobs.workers
@@ -50,15 +72,18 @@ language plpgsql stable
 as $$
 declare
   v_worker pgjobs.workers;
+  v_actor text := pgjobs._actor(find_worker.actor);
+  v_is_foreign boolean;
 begin
   select w.* into v_worker from pgjobs.workers as w where w.id = find_worker.worker_id;
-  if v_worker.id is null then
+  v_is_foreign := v_actor is not null and v_worker.owner is distinct from v_actor
+    and (not find_worker.is_superuser or pgjobs._is_tenant());
+  -- Whoever may not see every room does not learn either whether a worker exists.
+  if v_worker.id is null or (v_is_foreign and pgjobs._rooms() is not null) then
     perform pgjobs.refuse('worker-not-found', format('Worker %s does not exist', find_worker.worker_id),
       'It was never registered, was retired, or its heartbeats stopped.', 'Register a new worker.');
   end if;
-  if find_worker.actor is not null and not find_worker.is_superuser
-    and v_worker.owner is distinct from find_worker.actor
-  then
+  if v_is_foreign then
     perform pgjobs.refuse('forbidden', format('Worker %s belongs to someone else', find_worker.worker_id));
   end if;
   return v_worker;

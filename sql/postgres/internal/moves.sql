@@ -208,6 +208,8 @@ returns table (task_id bigint, status text, problem text)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_known bigint[] := pgjobs._tasks_in_reach(answered_step.task_ids);
 begin
   return query
   select
@@ -217,7 +219,7 @@ begin
       when i.id <> all (coalesce(answered_step.done, '{}')) then 'PJ006'
     end
   from unnest(answered_step.task_ids) with ordinality as i (id, place)
-  left join pgjobs.task as t on t.id = i.id
+  left join pgjobs.task as t on t.id = i.id and i.id = any (v_known)
   order by i.place;
 end
 $$;
@@ -231,6 +233,8 @@ returns table (task_id bigint, status text, problem text)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_known bigint[] := pgjobs._tasks_in_reach(judged_step.task_ids);
 begin
   return query
   select
@@ -240,7 +244,7 @@ begin
       when judged_step.step <> all (pgjobs.allowed_steps(t.status, t.phase)) then 'PJ006'
     end
   from unnest(judged_step.task_ids) with ordinality as i (id, place)
-  left join pgjobs.task as t on t.id = i.id
+  left join pgjobs.task as t on t.id = i.id and i.id = any (v_known)
   order by i.place;
 end
 $$;
@@ -254,7 +258,9 @@ returns void
 language plpgsql stable
 as $$
 declare
-  v_status text := (select t.status from pgjobs.task as t where t.id = refuse_step.task_id);
+  v_status text := (
+    select t.status from pgjobs.task as t where t.id = any (pgjobs._tasks_in_reach(array[refuse_step.task_id]))
+  );
 begin
   if v_status is null then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', refuse_step.task_id));

@@ -53,3 +53,39 @@ $$;
 
 comment on function pgjobs.newest_owned is
   'Numbers of an owner''s newest tasks. Example: select * from pgjobs.newest_owned(''ada'', null, null, null, ''failed'', 1000, 50)';
+
+-- Numbers of the newest tasks of some rooms that fit the other filters.
+create function pgjobs._newest_in_rooms(
+  rooms text[], owner text, project text, job_id integer, status text, before bigint, wanted bigint
+)
+returns setof bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if coalesce(owner, project) is not null then
+    return query
+    select n.id
+    from unnest(rooms) as r (room)
+    cross join lateral pgjobs.newest_owned(
+      _newest_in_rooms.owner, _newest_in_rooms.project, r.room, _newest_in_rooms.job_id, _newest_in_rooms.status,
+      _newest_in_rooms.before, _newest_in_rooms.wanted
+    ) as n (id)
+    order by n.id desc
+    limit wanted;
+    return;
+  end if;
+  return query
+  select p.id
+  from unnest(rooms) as r (room)
+  cross join lateral pgjobs.page_of_tasks(
+    r.room, case when job_id is null then pgjobs.jobs_used_in(r.room) else array[job_id] end,
+    _newest_in_rooms.status, _newest_in_rooms.before, _newest_in_rooms.wanted
+  ) as p (id)
+  order by p.id desc
+  limit wanted;
+end
+$$;
+
+comment on function pgjobs._newest_in_rooms is
+  'Numbers of the newest tasks of some rooms. Example: select * from pgjobs._newest_in_rooms(array[''lab-7''], null, null, null, ''failed'', 1000, 50)';

@@ -129,6 +129,56 @@ $$;
 comment on function pgjobs.rates is
   'What ended since a moment, and how long it took. Example: select * from pgjobs.rates(array[0], pgjobs.now() - interval ''1 hour'')';
 
+-- The same of some jobs together; of all, which are counted together, where no jobs are named.
+create function pgjobs._rates_together(job_ids integer[], since timestamptz, step interval default null)
+returns table (
+  start timestamptz,
+  completed bigint,
+  failed bigint,
+  cancelled bigint,
+  retried bigint,
+  wait_p50 double precision,
+  wait_p95 double precision,
+  run_p50 double precision,
+  run_p95 double precision
+)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if job_ids is null then
+    return query
+    select r.start, r.completed, r.failed, r.cancelled, r.retried, r.wait_p50, r.wait_p95, r.run_p50, r.run_p95
+    from pgjobs.rates(array[0], _rates_together.since, _rates_together.step) as r;
+    return;
+  end if;
+  return query
+  with tallied as materialized (
+    select t.* from pgjobs.tallies(_rates_together.job_ids, _rates_together.since, _rates_together.step) as t
+  ), buckets as (
+    select t.start, u.place, sum(u.waits)::bigint as waits, sum(u.runs)::bigint as runs
+    from tallied as t
+    cross join lateral unnest(t.waits, t.runs) with ordinality as u (waits, runs, place)
+    group by t.start, u.place
+  ), histograms as (
+    select b.start, array_agg(b.waits order by b.place) as waits, array_agg(b.runs order by b.place) as runs
+    from buckets as b
+    group by b.start
+  )
+  select
+    t.start, sum(t.completed)::bigint, sum(t.failed)::bigint, sum(t.cancelled)::bigint, sum(t.retried)::bigint,
+    pgjobs.histogram_percentile(h.waits, 0.5), pgjobs.histogram_percentile(h.waits, 0.95),
+    pgjobs.histogram_percentile(h.runs, 0.5), pgjobs.histogram_percentile(h.runs, 0.95)
+  from tallied as t
+  join histograms as h on h.start is not distinct from t.start
+  group by t.start, h.waits, h.runs;
+end
+$$;
+
+comment on function pgjobs._rates_together is
+  'What ended since a moment, of some jobs together. Example: select * from pgjobs._rates_together(array[1, 2], pgjobs.now() - interval ''1 hour'')';
+
 -- A duration as people say it, in seven characters at most: a column of `top` holds it.
 create function pgjobs.short_duration(seconds double precision)
 returns text

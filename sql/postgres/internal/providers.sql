@@ -10,6 +10,9 @@ as $$
 declare
   v_provider pgjobs.providers;
 begin
+  if find_provider.room is not null then
+    perform pgjobs._look_into(find_provider.room);
+  end if;
   if find_provider.provider ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' then
     select p.* into v_provider from pgjobs.providers as p where p.id = find_provider.provider::uuid;
   elsif find_provider.provider ~ '^[^:]+:[^:]+:.' then
@@ -20,6 +23,7 @@ begin
   end if;
   if v_provider.id is null
     or v_provider.room not in ('@global', coalesce(find_provider.room, v_provider.room))
+    or (v_provider.room <> '@global' and pgjobs._is_closed(v_provider.room))
   then
     perform pgjobs.refuse('provider-not-found', format('Provider %s does not exist', find_provider.provider));
   end if;
@@ -45,6 +49,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   perform pgjobs.check_room(room);
+  perform pgjobs._enter(check_provider.room);
   if room = '@internal' then
     perform pgjobs.refuse('forbidden', 'There are no @internal providers');
   end if;

@@ -9,6 +9,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
   perform pgjobs.check_room(room);
+  perform pgjobs._enter(check_registration.room);
   if category is null or category = '' or category ~ ':' or length(category) > 200 then
     perform pgjobs.refuse('invalid-category', 'A category has 1 to 200 characters and no colon');
   end if;

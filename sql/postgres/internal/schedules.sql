@@ -17,7 +17,7 @@ begin
   if locks then
     select s.* into v_schedule from pgjobs.schedules as s where s.id = v_schedule.id for no key update;
   end if;
-  if v_schedule.id is null then
+  if v_schedule.id is null or pgjobs._is_closed(v_schedule.room) then
     perform pgjobs.refuse('schedule-not-found', format('Schedule %s does not exist', find_schedule.schedule),
       null, 'Write room:name; select full_name from pgjobs.schedule lists them.');
   end if;

@@ -17,6 +17,7 @@ declare
   v_job pgjobs.jobs;
 begin
   perform pgjobs.check_room(room);
+  perform pgjobs._enter(jobs_to_list.room);
   if status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored') then
     perform pgjobs.refuse('validation-error', format('Unknown status %s', quote_literal(status)));
   end if;
@@ -146,7 +147,7 @@ declare
 begin
   select l.token into v_token from pgjobs.leases as l where l.task_id = judge_update.task_id for update;
   select t.id, t.job_id, t.submitter, t.status, t.worker_id into v_task
-  from pgjobs.task as t where t.id = judge_update.task_id;
+  from pgjobs.task as t where t.id = any (pgjobs._tasks_in_reach(array[judge_update.task_id]));
   if v_task.id is null then
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', judge_update.task_uuid));
   end if;

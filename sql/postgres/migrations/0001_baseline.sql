@@ -600,6 +600,7 @@ create table pgjobs.api_tokens (
   created_at timestamptz not null,
   expires_at timestamptz,
   revoked_at timestamptz,
+  rooms text[] not null default '{}',
   constraint token_hashes_are_unique unique (token_hash),
   constraint tokens_name_their_user check (user_id <> '' and length(user_id) <= 200),
   constraint names_are_short check (length(name) <= 200)
@@ -614,6 +615,7 @@ comment on column pgjobs.api_tokens.is_superuser is 'Whether it may do what supe
 comment on column pgjobs.api_tokens.created_at is 'When it was created.';
 comment on column pgjobs.api_tokens.expires_at is 'When it ceases to count; empty: never.';
 comment on column pgjobs.api_tokens.revoked_at is 'When it was taken back.';
+comment on column pgjobs.api_tokens.rooms is 'Where rooms are closed: those its bearer is a member of.';
 
 -- History in numbers. Endings are noted as they happen, one row per statement,
 -- and counted into minutes by sweeps: nobody updates a shared counter while
@@ -723,6 +725,7 @@ create table pgjobs.sessions (
   token_id uuid references pgjobs.api_tokens on delete cascade,
   created_at timestamptz not null,
   expires_at timestamptz not null,
+  rooms text[] not null default '{}',
   constraint session_hashes_are_unique unique (session_hash),
   constraint sessions_name_their_user check (user_id <> '' and length(user_id) <= 200)
 );
@@ -736,12 +739,14 @@ comment on column pgjobs.sessions.is_superuser is 'Whether they may do what supe
 comment on column pgjobs.sessions.token_id is 'The API token it was opened with, which it does not outlive.';
 comment on column pgjobs.sessions.created_at is 'When it was opened.';
 comment on column pgjobs.sessions.expires_at is 'When it ceases to count.';
+comment on column pgjobs.sessions.rooms is 'Where rooms are closed: those they are a member of.';
 
 create table pgjobs.sign_ins (
   sign_in_hash bytea primary key,
   user_id text not null,
   is_superuser boolean not null default false,
   expires_at timestamptz not null,
+  rooms text[] not null default '{}',
   constraint sign_ins_name_their_user check (user_id <> '' and length(user_id) <= 200)
 );
 create index sign_ins_in_time on pgjobs.sign_ins (expires_at);
@@ -751,6 +756,24 @@ comment on column pgjobs.sign_ins.sign_in_hash is 'SHA-256 of what the link hold
 comment on column pgjobs.sign_ins.user_id is 'Whom it signs in.';
 comment on column pgjobs.sign_ins.is_superuser is 'Whether they may do what superusers may.';
 comment on column pgjobs.sign_ins.expires_at is 'When it ceases to count.';
+comment on column pgjobs.sign_ins.rooms is 'Where rooms are closed: those they are a member of.';
+
+-- The rooms of tenants, logins that are confined to them. By name, because
+-- a dump is restored where roles have other numbers.
+create table pgjobs.room_grants (
+  role text not null,
+  room text not null,
+  granted_at timestamptz not null,
+  primary key (role, room),
+  constraint rooms_are_well_formed check (
+    room in ('@global', '@internal') or (room <> '' and room !~ '[@:]' and length(room) <= 200)
+  )
+);
+
+comment on table pgjobs.room_grants is 'Which rooms a tenant''s role was granted; see pgjobs.grant_room.';
+comment on column pgjobs.room_grants.role is 'The role, by name.';
+comment on column pgjobs.room_grants.room is 'The room it submits to, sees and works in.';
+comment on column pgjobs.room_grants.granted_at is 'Since when.';
 
 -- What runs leave behind: where a job's runs write, where each run did, and which
 -- clean-up task looks after it. The clean-up tasks are ordinary tasks of an

@@ -8,4 +8,4 @@ where t.token_hash = sha256(:token)
   and (t.expires_at is null or t.expires_at > now());
 select refuse('unauthorized', 'The token is unknown, expired or revoked')
 where :v_id is null;
-select t.user_id, t.is_superuser from api_tokens as t where t.id = :v_id;
+select t.user_id, t.is_superuser, null as rooms from api_tokens as t where t.id = :v_id;

@@ -29,6 +29,7 @@ COMMANDS = {
     "psql": Later("psql", "Open psql on the queue's database, with shortcuts.", is_passing=True),
     "bench": Later("bench", "Measure throughput on this machine.", is_passing=True),
     "token": Later("token", "API tokens."),
+    "rooms": Later("rooms", "Which logins are confined to which rooms."),
     "openapi": Later("serve", "Print the OpenAPI document of the HTTP API."),
 }
 """Every command, and the beginning of its help."""

@@ -62,6 +62,9 @@ def doctor(
             ("severity", "subject", "message", "sql"),
             ((t.severity, t.subject, t.message, t.advice) for t in troubles),
         )
+    from pgjobs.rest.settings import ApiSettings
+
+    say(ApiSettings().who_sees_what)
     say(_SUMMARIES.get(len(troubles)) or f"{len(troubles)} findings.")
     if is_behind:
         raise typer.Exit(BEHIND)

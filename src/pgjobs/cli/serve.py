@@ -37,6 +37,7 @@ def serve(
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # The format does not name them, and looking them up for every request costs as much as the line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    typer.echo(settings.who_sees_what, err=True)
     run_server(create_app(settings=settings, url=address), host, port)
 
 

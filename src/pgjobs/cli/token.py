@@ -17,15 +17,23 @@ token = typer.Typer(help="API tokens.", no_args_is_help=True, rich_markup_mode=N
 @token.command()
 def create(
     user: Annotated[str, typer.Argument(help="Whom the token stands for.")],
+    *,
     url: Url = None,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
     superuser: Annotated[bool, typer.Option("--superuser", help="May do what superusers may.")] = False,
     days: Annotated[int | None, typer.Option(help="For how long it counts; for ever if left out.")] = None,
+    room: Annotated[
+        list[str] | None,
+        typer.Option(help="A room its bearer is a member of, where rooms are closed. May be repeated."),
+    ] = None,
 ) -> None:
     """Create a token and print it, this once."""
     lifetime = None if days is None else timedelta(days=days)
     made = with_queue(
-        url, lambda queue: queue.create_token(user, name=name, is_superuser=superuser, lifetime=lifetime)
+        url,
+        lambda queue: queue.create_token(
+            user, name=name, is_superuser=superuser, lifetime=lifetime, rooms=room
+        ),
     )
     typer.echo(made.token)
     typer.echo(f"Token {made.id} for {user}. It will not be shown again.", err=True)
@@ -36,8 +44,20 @@ def list_all(url: Url = None) -> None:
     """List tokens, without what is secret about them."""
     found = with_queue(url, lambda queue: queue.list_tokens(page_size=500))
     print_table(
-        ("id", "user", "superuser", "name", "created", "expires", "revoked"),
-        ((t.id, t.user_id, t.is_superuser, t.name, t.created_at, t.expires_at, t.revoked_at) for t in found),
+        ("id", "user", "superuser", "rooms", "name", "created", "expires", "revoked"),
+        (
+            (
+                t.id,
+                t.user_id,
+                t.is_superuser,
+                ", ".join(t.rooms or ()) or None,
+                t.name,
+                t.created_at,
+                t.expires_at,
+                t.revoked_at,
+            )
+            for t in found
+        ),
     )
 
 

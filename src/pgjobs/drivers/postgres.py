@@ -17,7 +17,14 @@ from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
 from pgjobs.drivers.lending import Lending
 from pgjobs.drivers.listener import Listener
-from pgjobs.drivers.statements import DOCUMENT_COLUMNS, Refusal, call_text, encoded, problem_of
+from pgjobs.drivers.statements import (
+    DOCUMENT_COLUMNS,
+    Refusal,
+    call_text,
+    call_text_in_rooms,
+    encoded,
+    problem_of,
+)
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
 from pgjobs.settings import Settings
@@ -109,21 +116,30 @@ class PostgresDriver:
             yield connection
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        return await self._repeated(verb, arguments, None)
+
+    async def call_in_rooms(self, rooms: Sequence[str], verb: str, /, **arguments: Any) -> Sequence[Row]:
+        """One verb on behalf of a member of these rooms, who is shown and changes nothing of the others."""
+        return await self._repeated(verb, arguments, rooms)
+
+    async def _repeated(
+        self, verb: str, arguments: dict[str, Any], rooms: Sequence[str] | None
+    ) -> Sequence[Row]:
         for attempt in range(1, MAX_ATTEMPTS):
             try:
-                return await self._call(verb, arguments)
+                return await self._call(verb, arguments, rooms)
             except asyncpg.TransactionRollbackError:
                 # A verb is a whole transaction here, and nothing of it is left. Those it met should be ahead.
                 await asyncio.sleep(random.uniform(0.5, 1) * PAUSE_SECONDS * attempt)  # noqa: S311
-        return await self._call(verb, arguments)
+        return await self._call(verb, arguments, rooms)
 
-    async def _call(self, verb: str, arguments: dict[str, Any]) -> Sequence[Row]:
+    async def _call(self, verb: str, arguments: dict[str, Any], rooms: Sequence[str] | None) -> Sequence[Row]:
         if self._is_pooled:
             async with self._connection() as connection:
-                return await call(connection, self.schema, verb, arguments)
+                return await call(connection, self.schema, verb, arguments, rooms=rooms)
         connection = await self._lending.take()
         try:
-            rows = await call(connection, self.schema, verb, arguments)
+            rows = await call(connection, self.schema, verb, arguments, rooms=rooms)
         except BaseException as error:
             # After a cancellation the pool waits until the connection is usable again.
             await self._lending.give_back(connection, error)
@@ -197,13 +213,24 @@ class BoundDriver:
 
 
 async def call(
-    connection: Any, schema: str, verb: str, arguments: dict[str, Any], *, decodes_itself: bool = False
+    connection: Any,
+    schema: str,
+    verb: str,
+    arguments: dict[str, Any],
+    *,
+    decodes_itself: bool = False,
+    rooms: Sequence[str] | None = None,
 ) -> Sequence[Row]:
-    """One verb on one connection."""
+    """One verb on one connection; with `rooms`, for a member of these."""
     given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
-    text = call_text(schema, verb, tuple(given), _numbered)
+    values = list(given.values())
+    if rooms is None:
+        text = call_text(schema, verb, tuple(given), _numbered)
+    else:
+        text = call_text_in_rooms(schema, verb, tuple(given))
+        values.insert(0, rooms)
     try:
-        rows = await connection.fetch(text, *given.values())
+        rows = await connection.fetch(text, *values)
     except asyncpg.InvalidCachedStatementError as error:
         # A verb answers with other columns than before. Outside of transactions asyncpg asks again by itself.
         raise SchemaChanged("The schema was upgraded during the transaction", hint="Run it again.") from error

@@ -27,7 +27,14 @@ from pgjobs.rest import (
     tasks,
     workers,
 )
-from pgjobs.rest.auth import User, current_active_user, current_reader, current_superuser, session_user
+from pgjobs.rest.auth import (
+    User,
+    current_active_user,
+    current_reader,
+    current_superuser,
+    get_rooms_of,
+    session_user,
+)
 from pgjobs.rest.dependencies import (
     get_queue,
     get_settings,
@@ -63,6 +70,7 @@ __all__ = [
     "emit",
     "get_queue",
     "get_result_backend",
+    "get_rooms_of",
     "get_settings",
     "get_tsio",
     "install",
@@ -70,6 +78,7 @@ __all__ = [
     "problem_exception_handler",
     "register_internal",
     "release_waiters",
+    "require_rooms",
     "router",
     "run_sweeper",
     "serve_sockets",
@@ -87,6 +96,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.pgjobs_waiters = {}
     internal: InternalJobs | None = getattr(app.state, "pgjobs_internal", None)
     serving = asyncio.create_task(internal.run(await _queue_of(app))) if internal else None
+    if (settings := getattr(app.state, "pgjobs_settings", None) or ApiSettings()).is_closed:
+        require_rooms(await _queue_of(app), settings)
     try:
         async with live(app, _queue_of):
             yield
@@ -133,6 +144,12 @@ def install(app: FastAPI, queue: Queue | None = None, *, settings: ApiSettings |
         app.state.pgjobs_settings = settings
     app.add_exception_handler(ProblemException, problem_exception_handler)
     app.include_router(router)
+
+
+def require_rooms(queue: Queue, settings: ApiSettings) -> None:
+    """Refuses to close rooms on a database that cannot."""
+    if settings.is_closed:
+        queue.confined_to(())
 
 
 async def release_waiters(app: FastAPI) -> None:

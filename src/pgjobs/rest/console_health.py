@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from pgjobs.rest.auth import ActorDep, Reading
+from pgjobs.rest.auth import ActorDep, ActQueueDep, Reading, ReadQueueDep
 from pgjobs.rest.console_answers import (
     BlockerSeen,
     DatabaseSeen,
@@ -18,7 +18,6 @@ from pgjobs.rest.console_answers import (
     TableSeen,
     Throughput,
 )
-from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 
@@ -28,14 +27,14 @@ STEPS = 96
 
 
 @router.get("/overview", dependencies=[Reading], responses=problems("unauthorized"))
-async def overview(queue: QueueDep) -> OverviewOut:
+async def overview(queue: ReadQueueDep) -> OverviewOut:
     """The queue in one answer: what waits, runs and ended in the last hour."""
     return OverviewOut.of(await queue.overview())
 
 
 @router.get("/throughput", dependencies=[Reading], responses=problems("unauthorized", "job-not-found"))
 async def throughput(
-    queue: QueueDep,
+    queue: ReadQueueDep,
     minutes: Annotated[int, Query(ge=5, le=10080, description="How far back.")] = 60,
     job: Annotated[str | None, Query(max_length=700, description="Only this job, by full name.")] = None,
 ) -> Throughput:
@@ -45,14 +44,14 @@ async def throughput(
     return Throughput(items=[Step.of(row) for row in steps], step_seconds=step.total_seconds())
 
 
-@router.get("/findings", responses=problems("unauthorized"))
-async def findings(queue: QueueDep, _actor: ActorDep) -> Findings:
+@router.get("/findings", responses=problems("unauthorized", "forbidden"))
+async def findings(queue: ActQueueDep, _actor: ActorDep) -> Findings:
     """What an operator should look at, the worst first."""
     return Findings(items=[Finding.of(row) for row in await queue.findings()])
 
 
-@router.get("/database", responses=problems("unauthorized"))
-async def database(queue: QueueDep, _actor: ActorDep) -> DatabaseSeen:
+@router.get("/database", responses=problems("unauthorized", "forbidden"))
+async def database(queue: ActQueueDep, _actor: ActorDep) -> DatabaseSeen:
     """The database under the queue: tables, and who keeps old rows alive."""
     facts = await queue.show_database()
     tables = await queue.storage()

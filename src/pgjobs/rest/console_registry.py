@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from pgjobs.rest.auth import OperatorDep, Reading
+from pgjobs.rest.auth import OperatorDep, Reading, ReadQueueDep
 from pgjobs.rest.console_schemas import Because, Forgotten, JobSeen, LimitWanted, ProviderSeen, WorkerSeen
 from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep
 from pgjobs.rest.documented import problems
@@ -21,7 +21,7 @@ _ACTING = problems("unauthorized", "forbidden", "job-not-found", "job-unavailabl
 
 @router.get("/jobs", dependencies=[Reading], responses=problems("unauthorized"))
 async def list_jobs(
-    queue: QueueDep,
+    queue: ReadQueueDep,
     include_archived: Annotated[bool, Query(description="Also those that were put away.")] = False,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -54,7 +54,7 @@ async def limit_job(job_id: UUID, body: LimitWanted, queue: QueueDep, operator: 
 
 
 @router.get("/workers/status", dependencies=[Reading], responses=problems("unauthorized"))
-async def show_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerSeen]:
+async def show_workers(queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerSeen]:
     """Workers with the first of their jobs and tasks, the silent ones first."""
     workers = await queue.show_workers(page_size=limit, page_offset=offset)
     counted = await queue.count_workers()
@@ -62,7 +62,9 @@ async def show_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep 
 
 
 @router.get("/providers/status", dependencies=[Reading], responses=problems("unauthorized"))
-async def show_providers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[ProviderSeen]:
+async def show_providers(
+    queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+) -> Page[ProviderSeen]:
     """Providers of all rooms, whether they are heard of, and what of theirs is kept; newest first."""
     providers = await queue.list_providers(page_size=limit, page_offset=offset)
     counted = await queue.count_providers()

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from pgjobs.rest.auth import OperatorDep, Reading
+from pgjobs.rest.auth import OperatorDep, Reading, ReadQueueDep
 from pgjobs.rest.console_answers import Check, Reasons
 from pgjobs.rest.console_schemas import (
     Attempts,
@@ -32,7 +32,7 @@ router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
 BATCH = 100
 Filter = Annotated[TaskFilter, Query()]
-_FINDING = problems("unauthorized", "invalid-room-id", "job-not-found")
+_FINDING = problems("unauthorized", "forbidden", "invalid-room-id", "job-not-found")
 _ONE = problems("unauthorized", "task-not-found")
 _ACTING = problems(
     "unauthorized", "forbidden", "task-not-found", "invalid-task-transition", "payload-too-large"
@@ -47,14 +47,14 @@ class PageFilter(TaskFilter):
 
 
 @router.get("/tasks", dependencies=[Reading], responses=_FINDING)
-async def find_tasks(queue: QueueDep, wanted: Annotated[PageFilter, Query()]) -> TasksFound:
+async def find_tasks(queue: ReadQueueDep, wanted: Annotated[PageFilter, Query()]) -> TasksFound:
     """Tasks of all rooms that fit every filter, newest first."""
     found = await queue.find_tasks(**wanted.arguments(), before=wanted.before, page_size=wanted.limit)
     return TasksFound(items=[TaskSeen(**task) for task in found.found], next=found.next)
 
 
 @router.get("/tasks/count", dependencies=[Reading], responses=_FINDING)
-async def count_tasks(queue: QueueDep, wanted: Filter) -> Count:
+async def count_tasks(queue: ReadQueueDep, wanted: Filter) -> Count:
     """How many tasks fit every filter: exact up to 10,000."""
     counted = await queue.count_found_tasks(**wanted.arguments())
     return Count(total=counted.total, total_relation=counted.relation)
@@ -77,13 +77,13 @@ async def act_on_tasks(body: Bulk, queue: QueueDep, operator: OperatorDep) -> Bu
 
 
 @router.get("/tasks/{task_id}/details", dependencies=[Reading], responses=_ONE)
-async def inspect_task(task_id: UUID, queue: QueueDep) -> TaskInFull:
+async def inspect_task(task_id: UUID, queue: ReadQueueDep) -> TaskInFull:
     """One task with everything that is known of it; what looks like a secret is hidden."""
     return TaskInFull.of(await queue.inspect_task(task_id))
 
 
 @router.get("/tasks/{task_id}/attempts", dependencies=[Reading], responses=_ONE)
-async def list_attempts(task_id: UUID, queue: QueueDep) -> Attempts:
+async def list_attempts(task_id: UUID, queue: ReadQueueDep) -> Attempts:
     """Every ended attempt of a task, oldest first."""
     task = await queue.get_task(task_uuid=task_id)
     return Attempts(items=[AttemptSeen.of(attempt) for attempt in await queue.list_attempts(task.id)])
@@ -92,7 +92,7 @@ async def list_attempts(task_id: UUID, queue: QueueDep) -> Attempts:
 @router.get("/tasks/{task_id}/events", dependencies=[Reading], responses=_ONE)
 async def list_events(
     task_id: UUID,
-    queue: QueueDep,
+    queue: ReadQueueDep,
     before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only what came before this.")] = None,
     limit: LimitDep = 200,
 ) -> Events:
@@ -104,7 +104,7 @@ async def list_events(
 
 
 @router.get("/tasks/{task_id}/why", dependencies=[Reading], responses=_ONE)
-async def why(task_id: UUID, queue: QueueDep) -> Reasons:
+async def why(task_id: UUID, queue: ReadQueueDep) -> Reasons:
     """Why a task is where it is: checks in order, in words, with what would change it."""
     task = await queue.get_task(task_uuid=task_id)
     return Reasons(items=[Check.of(check) for check in await queue.why(task.id)])

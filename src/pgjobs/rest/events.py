@@ -17,7 +17,7 @@ from pgjobs.feed import EventFeed, feed_of
 from pgjobs.models import Event
 from pgjobs.queue import Queue
 from pgjobs.redaction import redact_document
-from pgjobs.rest.auth import Reading
+from pgjobs.rest.auth import Reading, ReadQueueDep, ReadRoomsDep
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
@@ -37,10 +37,12 @@ class Wanted:
     room: str | None
     job: str | None
     task_id: int | None
+    rooms: tuple[str, ...] | None = None
 
     def has(self, event: Event) -> bool:
         return (
-            self.room in (None, event.room)
+            (self.rooms is None or event.room in self.rooms)
+            and self.room in (None, event.room)
             and self.job in (None, event.job)
             and self.task_id in (None, event.task_id)
         )
@@ -110,12 +112,21 @@ class EventStream:
     response_class=StreamingResponse,
     responses={
         200: {"content": {"text/event-stream": {}}, "description": "Events as they happen."},
-        **problems("unauthorized", "invalid-room-id", "job-not-found", "task-not-found", "validation-error"),
+        **problems(
+            "unauthorized",
+            "forbidden",
+            "invalid-room-id",
+            "job-not-found",
+            "task-not-found",
+            "validation-error",
+        ),
     },
 )
 async def stream_events(
     request: Request,
-    queue: QueueDep,
+    queue: ReadQueueDep,
+    rooms: ReadRoomsDep,
+    whole: QueueDep,
     room: Annotated[str | None, Query(description="Only events of this room.")] = None,
     job: Annotated[str | None, Query(description="Only events of this job, by full name.")] = None,
     task: Annotated[UUID | None, Query(description="Only events of this task.")] = None,
@@ -128,11 +139,13 @@ async def stream_events(
         room,
         (await queue.get_job(job)).full_name if job is not None else None,
         (await queue.show_task(task)).id if task is not None else None,
+        rooms,
     )
-    if last_event_id is not None:
-        # A cursor that cannot be read is refused now: later there is no status to say it with.
-        await queue.list_events(last_event_id, page_size=1)
-    stream = EventStream(queue, feed_of(queue), wanted, last_event_id or None)
+    if rooms is not None or last_event_id is not None:
+        # What cannot be read is refused now: later there is no status to say it with.
+        after = last_event_id or await queue.watch_events()
+        await queue.list_events(after, of_room=room, page_size=1)
+    stream = EventStream(queue, feed_of(whole), wanted, last_event_id or None)
     return StreamingResponse(_until_closed(request, stream), media_type="text/event-stream", headers=HEADERS)
 
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pgjobs.queue import Queue
 from pgjobs.rest import tasks
-from pgjobs.rest.auth import User, acting_user, current_active_user
+from pgjobs.rest.auth import User, acting_user, confined, current_active_user, rooms_of_token
 from pgjobs.rest.dependencies import get_queue, get_waiters, named_job, settings_of, verify_writable_room
 from pgjobs.rest.internal import get_internal
 from pgjobs.rest.preferences import preferred_wait
@@ -100,7 +100,7 @@ def _claim(request: Request, response: Response, body: Any) -> Answering:
 
     async def answer() -> ClaimOut:
         queue, settings, actor = await _asked_by(request)
-        waiters = await get_waiters(request, queue)
+        waiters = await get_waiters(request, await get_queue(request))
         wait = await preferred_wait(request.headers.get("prefer"))
         return await tasks.claim_task(request, given, response, queue, actor, settings, waiters, wait)
 
@@ -122,7 +122,9 @@ def _update(request: Request, _response: Response, body: Any) -> Answering:
 
 async def _asked_by(request: Request) -> tuple[Queue, ApiSettings, User]:
     queue, settings = await get_queue(request), await settings_of(request)
-    return queue, settings, await acting_user(await current_active_user(request, queue, settings))
+    user = await current_active_user(request, queue, settings)
+    actor = await acting_user(user, settings, rooms_of_token)
+    return confined(queue, actor.rooms), settings, actor
 
 
 def _stop_of(scope: Scope) -> Callable[[Request, Response, Any], Answering] | None:

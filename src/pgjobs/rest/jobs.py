@@ -5,12 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from pgjobs.errors import InvalidCategory
-from pgjobs.rest.auth import ActorDep, Reading
+from pgjobs.rest.auth import ActorDep, ActQueueDep, Reading, ReadQueueDep
 from pgjobs.rest.dependencies import (
     JobNameDep,
     LimitDep,
     OffsetDep,
-    QueueDep,
     RoomDep,
     SettingsDep,
     WritableRoomDep,
@@ -49,7 +48,7 @@ async def register_job(
     room_id: WritableRoomDep,
     body: JobIn,
     response: Response,
-    queue: QueueDep,
+    queue: ActQueueDep,
     settings: SettingsDep,
 ) -> JobOut:
     """Register a job and link it to a worker, a new one if none is named."""
@@ -71,10 +70,10 @@ async def register_job(
 @router.get(
     "/rooms/{room_id}/jobs",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_jobs(
-    room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    room_id: RoomDep, queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[JobListed]:
     """Jobs visible from the room: its own, @global and @internal; newest first."""
     jobs = await queue.list_jobs(room_id, page_size=limit, page_offset=offset)
@@ -85,9 +84,9 @@ async def list_jobs(
 @router.get(
     "/rooms/{room_id}/jobs/{job_name:path}",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id", "job-not-found"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id", "job-not-found"),
 )
-async def get_job(room_id: RoomDep, job_name: JobNameDep, queue: QueueDep) -> JobOut:
+async def get_job(room_id: RoomDep, job_name: JobNameDep, queue: ReadQueueDep) -> JobOut:
     """One job visible from the room, by its full name."""
     return JobOut.of(await queue.get_job(job_name, room=room_id))
 

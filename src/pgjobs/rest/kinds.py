@@ -14,10 +14,10 @@ from pgjobs.rest.schemas import Me, ProblemKind
 router = APIRouter(prefix="/v1", route_class=ProblemRoute, tags=["about"])
 
 
-@router.get("/me", responses=problems("unauthorized"))
+@router.get("/me", response_model_exclude_none=True, responses=problems("unauthorized"))
 async def me(actor: ActorDep) -> Me:
     """Who the caller is."""
-    return Me(id=actor.id, is_superuser=actor.is_superuser)
+    return Me(id=actor.id, is_superuser=actor.is_superuser, rooms=_listed(actor.rooms))
 
 
 @router.get("/problems", responses=problems())
@@ -32,6 +32,10 @@ async def get_problem(problem_id: str) -> ProblemKind:
     if problem_id not in KNOWN:
         raise problem("not-found", f"There is no problem {problem_id[:200]!r}")
     return _kind(problem_id)
+
+
+def _listed(rooms: tuple[str, ...] | None) -> list[str] | None:
+    return None if rooms is None else list(rooms)
 
 
 def _kind(name: str) -> ProblemKind:

@@ -15,7 +15,6 @@ from fastapi import FastAPI
 from pgjobs.bridge import attach, bridge_of
 from pgjobs.feed import feed_of
 from pgjobs.queue import Queue
-from pgjobs.rest.auth import authenticator
 from pgjobs.rest.dependencies import get_tsio
 from pgjobs.rest.events import open_streams
 from pgjobs.rest.settings import ApiSettings
@@ -43,9 +42,13 @@ async def live(app: FastAPI, queue_of: Callable[[FastAPI], Awaitable[Queue]]) ->
         feed = feed_of(queue)
         if (settings := getattr(app.state, "pgjobs_socket_settings", None)) is not None:
             # These follow the feed while somebody is connected; a host's server may have clients already.
-            app.state.pgjobs_sockets = attach(tsio, queue, authenticate=authenticator(queue, settings))
+            app.state.pgjobs_sockets = attach(tsio, queue, settings=settings)
         else:
-            await bridge_of(tsio, queue).start()
+            bridge = bridge_of(tsio, queue)
+            bridge.are_rooms_closed |= (
+                getattr(app.state, "pgjobs_settings", None) or ApiSettings()
+            ).is_closed
+            await bridge.start()
     with _told_to_stop(lambda: close_streams(app)):
         try:
             yield

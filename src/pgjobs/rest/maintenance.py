@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends
 
 from pgjobs.errors import TaskNotFound
-from pgjobs.rest.auth import ActorDep, current_superuser
+from pgjobs.rest.auth import ActorDep, ActQueueDep, current_superuser
 from pgjobs.rest.cleanups import CleanupDetail, CleanupNodes, CleanupPage, IgnoreIn, WantedDep
 from pgjobs.rest.dependencies import QueueDep
 from pgjobs.rest.documented import problems
@@ -43,8 +43,8 @@ SuperuserDep = Annotated[str, Depends(superuser_id)]
 RunDep = Annotated[UUID, Depends(run_of)]
 
 
-@router.get(_CLEANUPS, responses=problems("unauthorized", "invalid-filter"))
-async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
+@router.get(_CLEANUPS, responses=problems("unauthorized", "forbidden", "invalid-filter"))
+async def list_cleanups(queue: ActQueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
     """List clean-up tasks, next due first."""
     found = await queue.find_cleanups(
         statuses=wanted.statuses,
@@ -58,14 +58,14 @@ async def list_cleanups(queue: QueueDep, _actor: ActorDep, wanted: WantedDep) ->
 
 
 # Before the runs, whose ids it is none of.
-@router.get(_CLEANUPS + "/nodes", responses=problems("unauthorized"))
-async def list_cleanup_nodes(queue: QueueDep, _actor: ActorDep) -> CleanupNodes:
+@router.get(_CLEANUPS + "/nodes", responses=problems("unauthorized", "forbidden"))
+async def list_cleanup_nodes(queue: ActQueueDep, _actor: ActorDep) -> CleanupNodes:
     """Which node cleans up what, and where nobody does."""
     return CleanupNodes.of(await queue.list_cleanup_nodes())
 
 
-@router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "task-not-found"))
-async def get_cleanup(_actor: ActorDep, run: RunDep, queue: QueueDep) -> CleanupDetail:
+@router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "forbidden", "task-not-found"))
+async def get_cleanup(_actor: ActorDep, run: RunDep, queue: ActQueueDep) -> CleanupDetail:
     """One clean-up task and what happened to it."""
     return CleanupDetail.of(await queue.get_cleanup(run), await queue.list_cleanup_events(run))
 

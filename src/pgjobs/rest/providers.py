@@ -6,8 +6,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 
-from pgjobs.rest.auth import ActorDep, Reading
-from pgjobs.rest.dependencies import LimitDep, OffsetDep, ProviderNameDep, QueueDep, RoomDep, WritableRoomDep
+from pgjobs.rest.auth import ActorDep, ActQueueDep, Reading, ReadQueueDep
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, ProviderNameDep, RoomDep, WritableRoomDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import Page, ProviderIn, ProviderOut
@@ -35,7 +35,7 @@ _STATUS = {"created": 201, "changed": 200}
     },
 )
 async def register_provider(
-    actor: ActorDep, room_id: WritableRoomDep, body: ProviderIn, response: Response, queue: QueueDep
+    actor: ActorDep, room_id: WritableRoomDep, body: ProviderIn, response: Response, queue: ActQueueDep
 ) -> ProviderOut:
     """Register a provider, or change one's own."""
     registration = await queue.register_provider(
@@ -55,10 +55,10 @@ async def register_provider(
 @router.get(
     "/rooms/{room_id}/providers",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_providers(
-    room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    room_id: RoomDep, queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[ProviderOut]:
     """Providers visible from the room: its own and @global; newest first."""
     providers = await queue.list_providers(room_id, page_size=limit, page_offset=offset)
@@ -69,9 +69,9 @@ async def list_providers(
 @router.get(
     "/rooms/{room_id}/providers/{provider_name:path}/info",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id", "provider-not-found"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id", "provider-not-found"),
 )
-async def get_provider(room_id: RoomDep, provider_name: ProviderNameDep, queue: QueueDep) -> ProviderOut:
+async def get_provider(room_id: RoomDep, provider_name: ProviderNameDep, queue: ReadQueueDep) -> ProviderOut:
     """One provider visible from the room, by its full name."""
     return ProviderOut.of(await queue.get_provider(provider_name, room=room_id))
 
@@ -81,6 +81,6 @@ async def get_provider(room_id: RoomDep, provider_name: ProviderNameDep, queue: 
     status_code=204,
     responses=problems("unauthorized", "forbidden", "provider-not-found"),
 )
-async def retire_provider(provider_id: UUID, queue: QueueDep, actor: ActorDep) -> None:
+async def retire_provider(provider_id: UUID, queue: ActQueueDep, actor: ActorDep) -> None:
     """Take a provider away: for its owner or a superuser."""
     await queue.retire_provider(str(provider_id), actor=actor.id, is_superuser=actor.is_superuser)

@@ -18,9 +18,9 @@ from starlette.responses import Response
 from pgjobs.errors import ProviderTimeout
 from pgjobs.queue import Queue
 from pgjobs.queue_providers import Provider
-from pgjobs.rest.auth import ActorDep
+from pgjobs.rest.auth import ActorDep, ActQueueDep
 from pgjobs.rest.bodies import read_body
-from pgjobs.rest.dependencies import ProviderNameDep, QueueDep, RoomDep, SettingsDep
+from pgjobs.rest.dependencies import ProviderNameDep, RoomDep, SettingsDep
 from pgjobs.rest.documented import headers, problems
 from pgjobs.rest.preferences import StatedWaitDep
 from pgjobs.rest.problems import ProblemDetail, ProblemException, ProblemRoute, UploadRoute, problem
@@ -62,7 +62,12 @@ _UPLOAD = {
             "headers": headers(Location="Where to ask again.", Retry_After="When, in seconds."),
         },
         **problems(
-            "unauthorized", "invalid-room-id", "provider-not-found", "provider-failed", "provider-timeout"
+            "unauthorized",
+            "forbidden",
+            "invalid-room-id",
+            "provider-not-found",
+            "provider-failed",
+            "provider-timeout",
         ),
     },
 )
@@ -71,7 +76,7 @@ async def read(
     actor: ActorDep,
     room_id: RoomDep,
     provider_name: ProviderNameDep,
-    queue: QueueDep,
+    queue: ActQueueDep,
     backend: BackendDep,
     settings: SettingsDep,
     stated: StatedWaitDep,
@@ -111,7 +116,7 @@ async def read(
 async def answer(
     request: Request,
     provider_id: UUID,
-    queue: QueueDep,
+    queue: ActQueueDep,
     actor: ActorDep,
     backend: BackendDep,
     settings: SettingsDep,

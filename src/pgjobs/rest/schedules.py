@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
-from pgjobs.rest.auth import OperatorDep, Reading
+from pgjobs.rest.auth import OperatorDep, Reading, ReadQueueDep
 from pgjobs.rest.console_schemas import Because
 from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, SettingsDep
 from pgjobs.rest.documented import headers, problems
@@ -32,10 +32,12 @@ _ACTING = problems("unauthorized", "forbidden", "schedule-not-found", "payload-t
 
 
 @router.get(
-    "", dependencies=[Reading], responses=problems("unauthorized", "invalid-room-id", "job-not-found")
+    "",
+    dependencies=[Reading],
+    responses=problems("unauthorized", "forbidden", "invalid-room-id", "job-not-found"),
 )
 async def list_schedules(
-    queue: QueueDep,
+    queue: ReadQueueDep,
     room: Annotated[str | None, Query(description="Only schedules of this room.")] = None,
     job: Annotated[str | None, Query(max_length=700, description="Only those of this job.")] = None,
     limit: LimitDep = 50,
@@ -75,7 +77,7 @@ async def register_schedule(
 
 @router.get("/preview", dependencies=[Reading], responses=problems("unauthorized"))
 async def preview_schedule(
-    queue: QueueDep,
+    queue: ReadQueueDep,
     cron: Annotated[Cron | None, Query()] = None,
     every_seconds: Annotated[Seconds | None, Query()] = None,
     timezone: Annotated[Zone, Query()] = "UTC",
@@ -90,7 +92,7 @@ async def preview_schedule(
 @router.get(
     "/{schedule_id}", dependencies=[Reading], responses=problems("unauthorized", "schedule-not-found")
 )
-async def get_schedule(schedule_id: UUID, queue: QueueDep) -> ScheduleInFull:
+async def get_schedule(schedule_id: UUID, queue: ReadQueueDep) -> ScheduleInFull:
     """One schedule with its payload, secrets hidden, and its next five runs."""
     return ScheduleInFull.of_document(await queue.get_schedule(str(schedule_id)))
 

@@ -280,10 +280,11 @@ class SessionOut(Wire):
 
 
 class Me(Wire):
-    """Who the caller is."""
+    """Who the caller is; where rooms are closed, with the rooms they are a member of."""
 
     id: str
     is_superuser: bool
+    rooms: list[str] | None = None
 
 
 class ProblemKind(Wire):

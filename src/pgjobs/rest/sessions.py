@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -133,9 +134,10 @@ async def sign_in_link(
     base: str,
     is_superuser: bool = False,
     lifetime: timedelta | None = None,
+    rooms: Sequence[str] | None = None,
 ) -> str:
     """A link below the console's address `base` that signs this user in, once."""
-    made = await queue.create_sign_in(user_id, is_superuser=is_superuser, lifetime=lifetime)
+    made = await queue.create_sign_in(user_id, is_superuser=is_superuser, lifetime=lifetime, rooms=rooms)
     return f"{base.rstrip('/')}/login?sign_in={made.sign_in}"
 
 
@@ -158,7 +160,9 @@ async def _open(token: str | None, queue: Queue, settings: ApiSettings) -> NewSe
         lifetime = min(lifetime, datetime.fromtimestamp(expires, UTC) - datetime.now(UTC))
     if lifetime <= timedelta(0):
         raise Unauthorized("The token is not valid")
-    return await queue.open_session(user.id, as_superuser=user.is_superuser, lifetime=lifetime)
+    return await queue.open_session(
+        user.id, as_superuser=user.is_superuser, lifetime=lifetime, of_rooms=user.rooms
+    )
 
 
 def _lifetime(settings: ApiSettings) -> timedelta:

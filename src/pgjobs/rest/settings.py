@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, AliasGenerator, BeforeValidator, Field, SecretStr
+from pydantic import AliasChoices, AliasGenerator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ANY = "*"
@@ -52,6 +52,7 @@ class ApiSettings(BaseSettings):
     validate_payloads: bool = False
     durable_claims: bool = False
 
+    room_access: Literal["open", "members"] = "open"
     public_reads: bool = True
     auth_secret: SecretStr | None = None
     session_seconds: int = Field(default=12 * 3600, ge=1)
@@ -61,6 +62,26 @@ class ApiSettings(BaseSettings):
     run_schedules: bool = True
     run_cleanup: bool = True
     cleanup_node: str | None = None
+
+    @model_validator(mode="after")
+    def _closed_rooms_have_no_public_reads(self) -> Self:
+        if self.is_closed and self.public_reads and "public_reads" in self.model_fields_set:
+            raise ValueError(
+                "PGJOBS_PUBLIC_READS=true would open every room: leave it out, or set it to false"
+            )
+        return self
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether only members see what is in a room."""
+        return self.room_access == "members"
+
+    @property
+    def who_sees_what(self) -> str:
+        """The mode in a sentence, for whoever starts or examines a server."""
+        if self.is_closed:
+            return "Rooms are closed: members and superusers see them (PGJOBS_ROOM_ACCESS=members)."
+        return "Rooms are open: anybody with a token reads every room (PGJOBS_ROOM_ACCESS=open)."
 
     @property
     def worker_timeout(self) -> timedelta | None:

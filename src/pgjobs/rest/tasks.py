@@ -9,13 +9,12 @@ from fastapi import APIRouter, Header, Query, Response
 from starlette.requests import Request
 
 from pgjobs.queue_rest import ClaimAnswer, ShownStatus
-from pgjobs.rest.auth import ActorDep, Reading
+from pgjobs.rest.auth import ActorDep, ActQueueDep, Reading, ReadQueueDep
 from pgjobs.rest.claiming import claim_within
 from pgjobs.rest.dependencies import (
     JobNameDep,
     LimitDep,
     OffsetDep,
-    QueueDep,
     RoomDep,
     SettingsDep,
     WaitersDep,
@@ -53,11 +52,11 @@ _WAITED = headers(Preference_Applied="`wait=N`, when the answer was waited for."
 @router.get(
     "/rooms/{room_id}/tasks",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_tasks(
     room_id: RoomDep,
-    queue: QueueDep,
+    queue: ReadQueueDep,
     status: StatusFilter = None,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -71,12 +70,12 @@ async def list_tasks(
 @router.get(
     "/rooms/{room_id}/jobs/{job_name:path}/tasks",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id", "job-not-found"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id", "job-not-found"),
 )
 async def list_tasks_of_job(
     room_id: RoomDep,
     job_name: JobNameDep,
-    queue: QueueDep,
+    queue: ReadQueueDep,
     status: StatusFilter = None,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -115,7 +114,7 @@ async def submit_task(
     job_name: JobNameDep,
     body: TaskIn,
     response: Response,
-    queue: QueueDep,
+    queue: ActQueueDep,
     settings: SettingsDep,
     internal: InternalDep,
     idempotency_key: IdempotencyKey = None,
@@ -151,7 +150,7 @@ async def claim_task(
     request: Request,
     body: ClaimIn,
     response: Response,
-    queue: QueueDep,
+    queue: ActQueueDep,
     actor: ActorDep,
     settings: SettingsDep,
     waiters: WaitersDep,
@@ -184,7 +183,7 @@ async def claim_task(
 async def get_task(
     task_id: UUID,
     response: Response,
-    queue: QueueDep,
+    queue: ReadQueueDep,
     settings: SettingsDep,
     waiters: WaitersDep,
     wait: WaitDep,
@@ -212,7 +211,7 @@ async def get_task(
     ),
 )
 async def update_task(
-    task_id: UUID, body: TaskUpdate, queue: QueueDep, actor: ActorDep, lease_token: LeaseToken = None
+    task_id: UUID, body: TaskUpdate, queue: ActQueueDep, actor: ActorDep, lease_token: LeaseToken = None
 ) -> TaskOut:
     """Take a task to its next status: for its worker's owner or a superuser; its submitter may cancel it."""
     task = await queue.update_task(

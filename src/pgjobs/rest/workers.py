@@ -6,8 +6,8 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from pgjobs.rest.auth import ActorDep, Reading
-from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomDep
+from pgjobs.rest.auth import ActorDep, ActQueueDep, Reading, ReadQueueDep
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, RoomDep
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schemas import HeartbeatOut, Page, WorkerListed, WorkerOut
@@ -16,13 +16,15 @@ router = APIRouter(route_class=ProblemRoute, tags=["workers"])
 
 
 @router.post("/workers", status_code=201, responses=problems("unauthorized"))
-async def register_worker(queue: QueueDep, actor: ActorDep) -> WorkerOut:
+async def register_worker(queue: ActQueueDep, actor: ActorDep) -> WorkerOut:
     """Register a worker that belongs to the caller."""
     return WorkerOut.of(await queue.register_worker(actor=actor.id))
 
 
 @router.get("/workers", dependencies=[Reading], responses=problems("unauthorized"))
-async def list_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0) -> Page[WorkerListed]:
+async def list_workers(
+    queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+) -> Page[WorkerListed]:
     """All workers, newest first."""
     workers = await queue.list_workers(page_size=limit, page_offset=offset)
     counted = await queue.count_workers()
@@ -32,10 +34,10 @@ async def list_workers(queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep 
 @router.get(
     "/rooms/{room_id}/workers",
     dependencies=[Reading],
-    responses=problems("unauthorized", "invalid-room-id"),
+    responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_workers_of_room(
-    room_id: RoomDep, queue: QueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    room_id: RoomDep, queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[WorkerListed]:
     """Workers that serve a job visible from the room, newest first."""
     workers = await queue.list_workers(room_id, page_size=limit, page_offset=offset)
@@ -47,7 +49,7 @@ async def list_workers_of_room(
     "/workers/{worker_id}",
     responses=problems("unauthorized", "forbidden", "worker-not-found"),
 )
-async def heartbeat_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) -> HeartbeatOut:
+async def heartbeat_worker(worker_id: UUID, queue: ActQueueDep, actor: ActorDep) -> HeartbeatOut:
     """Keep a worker of one's own alive, and learn which of its tasks it should stop."""
     return HeartbeatOut.of(await queue.heartbeat_and_show(worker_id, actor=actor.id))
 
@@ -57,6 +59,6 @@ async def heartbeat_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) ->
     status_code=204,
     responses=problems("unauthorized", "forbidden", "worker-not-found"),
 )
-async def retire_worker(worker_id: UUID, queue: QueueDep, actor: ActorDep) -> None:
+async def retire_worker(worker_id: UUID, queue: ActQueueDep, actor: ActorDep) -> None:
     """Take a worker away: its tasks fail, its links and providers go, orphaned jobs are retired."""
     await queue.retire_worker(worker_id, actor=actor.id, is_superuser=actor.is_superuser)

@@ -25,7 +25,7 @@ _SCHEMA = re.compile(
     """,
     re.VERBOSE,
 )
-_ROLE = re.compile(r"\bpgjobs(?=_(?:readonly|producer|worker|operator|api)\b)")
+_ROLE = re.compile(r"\bpgjobs(?=_(?:readonly|producer|worker|operator|api|tenant)\b)")
 
 
 @dataclass(frozen=True)

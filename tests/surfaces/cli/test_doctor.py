@@ -82,7 +82,11 @@ async def patient(durable: EmbeddedPostgres) -> str:
 
 def test_doctor_finds_nothing_wrong_with_a_new_queue(patient: str):
     done = run("doctor", "--deep", PGJOBS_DATABASE_URL=patient)
-    assert (done.returncode, done.stdout.splitlines()[1:], done.stderr) == (0, [], "All is well.\n")
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (0, [])
+    rooms, summary = done.stderr.splitlines()
+    assert (rooms.partition(":")[0], summary) == ("Rooms are open", "All is well.")
+    closed = run("doctor", PGJOBS_DATABASE_URL=patient, PGJOBS_ROOM_ACCESS="members").stderr
+    assert closed.startswith("Rooms are closed:")
 
 
 async def test_doctor_finds_what_was_changed_by_hand_and_its_sql_mends_it(patient: str):

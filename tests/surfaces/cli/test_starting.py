@@ -137,7 +137,7 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
         ("workers", "retire", worker), ("cleanup", "list"), ("cleanup", "show", run),
         ("cleanup", "retry-now", run), ("cleanup", "ignore", run), ("cleanup", "unignore", run),
         ("cleanup", "run", "--once"), ("token", "create", "bob"), ("token", "list"),
-        ("token", "revoke", token.id), ("doctor",), ("top",), ("sweep",), ("migrate",), ("openapi",),
+        ("token", "revoke", token.id), ("rooms", "list"), ("doctor",), ("top",), ("sweep",), ("migrate",), ("openapi",),
     ]  # fmt: skip
     for arguments in commands:
         stdin = "{}\n{}\n" if "--lines" in arguments else ""
@@ -147,9 +147,9 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
         assert "\x1b" not in done.stdout + done.stderr, arguments
         assert "\r" not in done.stdout + done.stderr, arguments
     run_here = {" ".join(map(str, each[:2])) for each in commands} | {str(each[0]) for each in commands}
-    # Those that do not end by themselves, or are another program.
+    # Those that do not end by themselves, are another program, or need a login.
     assert {name for name in every_command() if name not in run_here} == {
-        "dev", "worker", "serve", "psql", "bench",
+        "dev", "worker", "serve", "psql", "bench", "rooms grant", "rooms revoke",
     }  # fmt: skip
 
 

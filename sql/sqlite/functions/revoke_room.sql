@@ -1,0 +1,4 @@
+-- revoke_room(role text, room text)
+--
+-- SQLite has no logins.
+select refuse('validation-error', 'Logins that are confined to rooms need Postgres');

@@ -1,0 +1,87 @@
+"""A driver that acts for somebody who may see some rooms only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pgjobs.drivers import Driver, Row, Wake
+from pgjobs.errors import Forbidden, InvalidArgument
+
+MEMBER_VERBS = frozenset(
+    {
+        "answer_read",
+        "claim_and_show",
+        "count_found_tasks",
+        "count_jobs",
+        "count_providers",
+        "count_schedules",
+        "count_tasks",
+        "count_workers",
+        "find_tasks",
+        "get_job",
+        "get_provider",
+        "get_schedule",
+        "get_task",
+        "heartbeat_and_show",
+        "heartbeat_worker",
+        "inspect_task",
+        "jobs_status",
+        "list_attempts",
+        "list_events",
+        "list_jobs",
+        "list_metrics",
+        "list_providers",
+        "list_schedules",
+        "list_task_events",
+        "list_workers",
+        "mark_waiting",
+        "overview",
+        "preview_schedule",
+        "providers_status",
+        "register_job",
+        "register_provider",
+        "register_worker",
+        "request_read",
+        "retire_provider",
+        "retire_worker",
+        "show_task",
+        "show_tasks",
+        "show_workers",
+        "submit_and_show",
+        "throughput",
+        "unmark_waiting",
+        "update_task",
+        "watch_events",
+        "why",
+    }
+)
+"""What a member of some rooms may call: each asks SQL's `_rooms()`, or has nothing to do with rooms."""
+
+
+class ConfinedDriver:
+    """Calls verbs for a member of these rooms: SQL shows and changes nothing of the others."""
+
+    dialect = "postgres"
+
+    def __init__(self, driver: Driver, rooms: Sequence[str]) -> None:
+        if not hasattr(driver, "call_in_rooms"):
+            raise InvalidArgument("Closed rooms need Postgres", hint="Set PGJOBS_ROOM_ACCESS=open.")
+        self.schema = driver.schema
+        self._driver: Any = driver
+        self._rooms = list(rooms)
+
+    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
+        if verb not in MEMBER_VERBS:
+            raise Forbidden("Only who sees every room may do this")
+        rows: Sequence[Row] = await self._driver.call_in_rooms(self._rooms, verb, **arguments)
+        return rows
+
+    async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
+        return await self._driver.listen(channel, wake)  # type: ignore[no-any-return]
+
+    async def migrate(self) -> None:
+        raise Forbidden("Only who sees every room may do this")
+
+    async def close(self) -> None:
+        """The connections belong to the driver behind this one."""
