@@ -47,7 +47,7 @@ begin
   v_text := regexp_replace(v_text,
     '([A-Za-z][A-Za-z0-9+.-]*://[^ \t\n\r\f\v"''<>?#]*)[?#][^ \t\n\r\f\v"''<>]*', '\1', 'g');
   v_text := regexp_replace(v_text,
-    '(^|[ \t\n\r\f\v"''<>(=,;{\[])[^ \t\n\r\f\v"''<>/@:(=,;{\[]+:[^ \t\n\r\f\v"''<>/@]+@([A-Za-z0-9\[])', '\1\2', 'g');
+    '(^|[ \t\n\r\f\v"''<>(=,;{\[])[^ \t\n\r\f\v"''<>/@:(=,;{\[]+:[^ \t\n\r\f\v"''<>/@]+@(?=[A-Za-z0-9\[])', '\1', 'g');
   v_text := regexp_replace(v_text,
     '((proxy-)?authorization["'']?[ \t]*[:=][ \t]*["'']?)([a-z]+[ \t]+)?[^ \t\n\r\f\v"''<>,;]+', '\1…', 'gi');
   v_text := regexp_replace(v_text, '(bearer|basic|token)[ \t]+[a-z0-9._~+/=-]{16,}', '\1 …', 'gi');
