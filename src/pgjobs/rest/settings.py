@@ -7,6 +7,8 @@ from datetime import timedelta
 from pydantic import AliasChoices, AliasGenerator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+SECRET_BYTES = 32
+
 
 def _names(field: str) -> AliasChoices:
     return AliasChoices(f"PGJOBS_{field}".upper(), f"ZNDRAW_JOBLIB_{field}".upper())
@@ -36,13 +38,25 @@ class ApiSettings(BaseSettings):
 
     public_reads: bool = True
     auth_secret: SecretStr | None = None
+    auth_audience: str | None = Field(default=None, min_length=1)
+    auth_issuer: str | None = Field(default=None, min_length=1)
     session_seconds: int = Field(default=12 * 3600, ge=1)
     session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
     trusted_origins: list[str] = []
 
+    header_timeout_seconds: float = Field(default=10, gt=0)
+    body_timeout_seconds: float = Field(default=30, gt=0)
+
     run_schedules: bool = True
     run_cleanup: bool = True
     cleanup_node: str | None = None
+
+    @property
+    def has_weak_secret(self) -> bool:
+        """Whether the secret is short enough to be guessed: HS256 wants as many bytes as its hash has."""
+        return (
+            self.auth_secret is not None and len(self.auth_secret.get_secret_value().encode()) < SECRET_BYTES
+        )
 
     @property
     def worker_timeout(self) -> timedelta | None:
