@@ -40,7 +40,8 @@ begin
   return query
   select
     t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
-    null::uuid, null::text, t.payload, null::jsonb, least(a.quantity + 1, pgjobs.last_counted_place())::integer
+    null::uuid, null::text, pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)), null::jsonb,
+    least(a.quantity + 1, pgjobs.last_counted_place())::integer
   from pgjobs.tasks as t
   join pgjobs.jobs as j on j.id = t.job_id
   cross join lateral (

@@ -117,3 +117,17 @@ $$;
 
 comment on function pgjobs.redact_document is
   'A document without credentials. Example: select pgjobs.redact_document(''{"base_url": "https://user:secret@host/"}'')';
+
+-- A payload as every reader is shown it. Only whoever claims its task gets it as it is.
+-- Views pass the setting in, because their readers may not look it up.
+create function pgjobs._shown_payload(payload jsonb, show_secrets boolean)
+returns jsonb
+language sql immutable
+return case
+  -- One so short has no text that would be cut.
+  when show_secrets or (length(payload::text) <= 8000 and pgjobs.is_harmless(payload::text)) then payload
+  else pgjobs.redact_document(payload)
+end;
+
+comment on function pgjobs._shown_payload is
+  'A payload as readers are shown it. Example: select pgjobs._shown_payload(''{"password": "hunter2"}'', false)';

@@ -14,7 +14,7 @@ with recursive runs as (
 )
 select
   v.*,
-  s.payload,
+  iif((select c.show_secrets from settings as c), s.payload, redact_document(s.payload)) as payload,
   (select json_group_array(r.run_at) from runs as r where r.run_at is not null) as upcoming
 from schedule as v
 cross join schedules as s on s.id = v.id

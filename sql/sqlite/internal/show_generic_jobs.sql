@@ -1,4 +1,5 @@
--- Shows :v_tasks, an array of ids, in the words of the generic job manager and in that order.
+-- Shows :v_tasks, an array of ids, in the words of the generic job manager and in that order. Secrets of payloads
+-- are hidden, unless settings say otherwise or :v_is_claimed is true: whoever runs them needs them.
 select
   t.id,
   task_uuid(t.id, (select s.task_key from secrets as s)) as uuid,
@@ -8,7 +9,7 @@ select
   t.owner as owner_user_id,
   iif(matches(t.project, '-?[0-9]{1,18}'), cast(t.project as integer), null) as project_id,
   t.idempotency_key,
-  t.payload,
+  iif(:v_is_claimed or (select c.show_secrets from settings as c), t.payload, redact_document(t.payload)) as payload,
   t.result,
   case t.status
     when 'pending' then 'queued'

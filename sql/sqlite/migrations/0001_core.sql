@@ -13,6 +13,7 @@ create table settings (
   retain_completed integer not null default 2592000000000,
   retain_failed integer not null default 5184000000000,
   retain_events integer not null default 604800000000,
+  show_secrets integer not null default 0,
   constraint settings_are_one_row check (is_only = 1),
   constraint durations_are_positive check (
     worker_timeout > 0 and internal_timeout > 0 and max_lease > 0 and aging >= 0
@@ -275,7 +276,7 @@ from tasks as t
 join jobs as j on j.id = t.job_id;
 
 create view task_document as
-select v.*, t.payload, t.result
+select v.*, iif((select c.show_secrets from settings as c), t.payload, redact_document(t.payload)) as payload, t.result
 from task as v
 join tasks as t on t.id = v.id;
 
