@@ -114,8 +114,8 @@ to pgjobs_operator, pgjobs_api;
 grant select on pgjobs.incomplete_cleanup_tasks, pgjobs.incomplete_cleanup_events
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.is_harmless, pgjobs.redact, pgjobs.redact_line, pgjobs.redact_document, pgjobs.list_cleanups, pgjobs.count_cleanups,
-  pgjobs.get_cleanup, pgjobs.list_cleanup_events, pgjobs.list_cleanup_nodes, pgjobs.get_job_target
+  pgjobs.is_harmless, pgjobs._shown_payload, pgjobs.redact, pgjobs.redact_line, pgjobs.redact_document, pgjobs.list_cleanups,
+  pgjobs.count_cleanups, pgjobs.get_cleanup, pgjobs.list_cleanup_events, pgjobs.list_cleanup_nodes, pgjobs.get_job_target
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.reconcile_cleanups, pgjobs.claim_cleanups, pgjobs.await_cleanups
 to pgjobs_worker, pgjobs_operator, pgjobs_api;

@@ -86,7 +86,7 @@ comment on column pgjobs.schedule.job_uuid is 'Public id of its job.';
 create view pgjobs.schedule_document as
 select
   v.*,
-  s.payload,
+  pgjobs._shown_payload(s.payload, (select c.show_secrets from pgjobs.settings as c)) as payload,
   case
     when s.paused_at is null then pgjobs.upcoming_runs(s.cron, s.every, s.timezone, s.next_run_at, 5) else '{}'
   end as upcoming

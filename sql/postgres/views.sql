@@ -120,7 +120,7 @@ comment on column pgjobs.task.job_id is 'Number of its job.';
 
 -- Not granted to anyone: payloads and results leave through get_task only.
 create view pgjobs.task_document as
-select v.*, t.payload, o.result
+select v.*, pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)) as payload, o.result
 from pgjobs.task as v
 join pgjobs.tasks as t on t.id = v.id
 left join pgjobs.outcomes as o on o.task_id = v.id;
@@ -192,7 +192,7 @@ select
   t.owner as owner_user_id,
   case when t.project ~ '^-?[0-9]{1,18}$' then t.project::bigint end as project_id,
   t.idempotency_key,
-  t.payload,
+  pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)) as payload,
   o.result,
   case
     when o.task_id is not null then o.status
@@ -246,7 +246,7 @@ comment on column pgjobs.generic_jobs.job_type is 'The name of its job.';
 comment on column pgjobs.generic_jobs.owner_user_id is 'Whose work it is.';
 comment on column pgjobs.generic_jobs.project_id is 'What it belongs to, where that is a number.';
 comment on column pgjobs.generic_jobs.idempotency_key is 'The key it was created under.';
-comment on column pgjobs.generic_jobs.payload is 'What to run it with.';
+comment on column pgjobs.generic_jobs.payload is 'What to run it with, secrets hidden unless settings.show_secrets.';
 comment on column pgjobs.generic_jobs.result is 'What it gave.';
 comment on column pgjobs.generic_jobs.status is 'queued, processing, completed, failed or cancelled (also: put aside by an operator).';
 comment on column pgjobs.generic_jobs.priority is '1 (most urgent) to 10.';
@@ -296,7 +296,7 @@ comment on column pgjobs.task_answer.started_at is 'When its last attempt began 
 comment on column pgjobs.task_answer.ended_at is 'When it ended.';
 comment on column pgjobs.task_answer.worker_id is 'The worker that holds or ended it.';
 comment on column pgjobs.task_answer.error is 'What it failed with, or why it was cancelled.';
-comment on column pgjobs.task_answer.payload is 'What to run it with.';
+comment on column pgjobs.task_answer.payload is 'What to run it with, secrets hidden unless settings.show_secrets.';
 comment on column pgjobs.task_answer.result is 'What it gave.';
 comment on column pgjobs.task_answer.queue_position is 'Its place among the pending tasks of its job.';
 

@@ -13,7 +13,11 @@ from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
+from pydantic import SecretStr
 
+from pgjobs.cli.serve import refuse_weak_secret
+from pgjobs.rest import ApiSettings
 from tests.surfaces.processes import wait_until
 from tests.surfaces.rest_server import NO_TLS, SECRET, Api, token_of
 
@@ -98,6 +102,28 @@ def test_without_authentication_only_loopback_is_served(database_url: str):
     )
     assert refused.returncode != 0
     assert "Refusing to listen on 0.0.0.0 without authentication" in refused.stderr
+
+
+def test_a_secret_that_can_be_guessed_is_served_on_loopback_only(database_url: str):
+    refused = subprocess.run(
+        [PGJOBS, "serve", "--host", "0.0.0.0", "--port", "0"],
+        env=environment(database_url, PGJOBS_AUTH_SECRET="é" * 15),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert refused.returncode != 0
+    assert "PGJOBS_AUTH_SECRET has fewer than 32 bytes" in refused.stderr
+    assert "openssl rand" in refused.stderr
+
+
+@pytest.mark.parametrize(("secret", "is_warned"), [("x" * 31, True), ("x" * 32, False), (None, False)])
+def test_on_loopback_a_weak_secret_is_warned_of(
+    secret: str | None, is_warned: bool, capsys: pytest.CaptureFixture[str]
+):
+    refuse_weak_secret("127.0.0.1", ApiSettings(auth_secret=secret and SecretStr(secret)))
+    assert ("fewer than 32 bytes" in capsys.readouterr().err) is is_warned
 
 
 def test_tokens_are_created_listed_and_revoked(database_url: str):

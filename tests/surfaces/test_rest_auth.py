@@ -173,3 +173,30 @@ async def test_without_a_secret_only_api_tokens_count(serve: Serve, queue: Queue
     with Api(base, made.token) as robot, Api(base, token_of("ada")) as ada:
         assert robot.get("/v1/me").status_code == 200
         assert problem_of(ada.get("/v1/me")) == "unauthorized"
+
+
+@pytest.mark.parametrize(
+    ("claims", "is_let_in"),
+    [
+        ({"aud": "pgjobs", "iss": "https://id.example"}, True),
+        ({"aud": ["other", "pgjobs"], "iss": "https://id.example"}, True),
+        ({"aud": "other", "iss": "https://id.example"}, False),
+        ({"aud": "pgjobs", "iss": "https://other.example"}, False),
+        ({"aud": "pgjobs"}, False),
+        ({"iss": "https://id.example"}, False),
+        ({}, False),
+    ],
+)
+def test_audience_and_issuer_are_checked_where_they_are_set(
+    serve: Serve, claims: dict[str, Any], is_let_in: bool
+):
+    base = serve(auth_audience="pgjobs", auth_issuer="https://id.example")
+    with Api(base, token_of("ada", **claims)) as ada, Api(base, None) as browser:
+        assert (ada.get("/v1/me").status_code == 200) is is_let_in
+        signed_in = browser.post("session", json={"token": token_of("ada", **claims)})
+        assert signed_in.is_success is is_let_in
+
+
+def test_audience_and_issuer_do_not_matter_where_they_are_not_set(base: str):
+    with Api(base, token_of("ada", aud="other", iss="https://other.example")) as ada:
+        assert ada.get("/v1/me").status_code == 200

@@ -121,6 +121,8 @@ def _csrf_matrix() -> list[Any]:
         {"Sec-Fetch-Site": "same-site"},
         {"Sec-Fetch-Site": "none"},
         {"Origin": "https://evil.example"},
+        {"Origin": "{secure}"},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "{secure}"},
         {"Origin": "null"},
         {"Origin": "{base}.evil.example"},
         {"Sec-Fetch-Site": "cross-site", "Origin": "{base}"},
@@ -149,13 +151,22 @@ def test_a_change_by_cookie_needs_our_own_page_and_its_token(
             "other session's": {"X-CSRF-Token": sign_in(other, token_of("ada"))["csrf_token"]},
             "missing": {},
         }
-    sent = {name: value.format(base=base) for name, value in place.items()} | tokens[token]
+    sent = {
+        name: value.format(base=base, secure=base.replace("http:", "https:")) for name, value in place.items()
+    } | tokens[token]
     answer = browser.post("workers", headers=sent)
     if is_allowed:
         assert answer.status_code == 201
     else:
         assert (answer.status_code, problem_of(answer)) == (403, "forbidden")
         assert browser.get("workers").json()["total"] == 0
+
+
+def test_a_proxy_says_how_the_page_was_asked_for(base: str, browser: Api):
+    secure = base.replace("http:", "https:")
+    for proto, origin, status in (("https", secure, 201), ("https", base, 403), ("http", secure, 403)):
+        sent = {"X-Forwarded-Proto": proto, "Origin": origin, **csrf(browser)}
+        assert browser.post("workers", headers=sent).status_code == status, (proto, origin)
 
 
 def test_every_change_of_the_api_is_checked(base: str):

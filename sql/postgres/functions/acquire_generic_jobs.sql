@@ -25,6 +25,7 @@ as $$
 declare
   v_clock bigint := pgjobs.clock_ms();
   v_tasks bigint[];
+  v_job pgjobs.generic_jobs;
 begin
   if acquire_generic_jobs.domain is null or acquire_generic_jobs.queue is null then
     perform pgjobs.refuse('validation-error', 'A domain and a queue must be named');
@@ -49,11 +50,16 @@ begin
     perform pgjobs.sweep_leases(pgjobs.now(), 100);
   end if;
   -- Lateral and not flattened: a join with the view would read all of it.
-  return query
-  select g.*
-  from unnest(v_tasks) with ordinality as i (task_id, place)
-  cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
-  order by i.place;
+  for v_job in
+    select g.*
+    from unnest(v_tasks) with ordinality as i (task_id, place)
+    cross join lateral (select v.* from pgjobs.generic_jobs as v where v.id = i.task_id offset 0) as g
+    order by i.place
+  loop
+    -- The view hides secrets, and whoever runs the task needs them.
+    v_job.payload := (select t.payload from pgjobs.tasks as t where t.id = v_job.id);
+    return next v_job;
+  end loop;
 end
 $$;
 

@@ -16,11 +16,12 @@ begin
   end if;
   return query
   select
-    pgjobs.seen_task(v), t.payload, o.result,
+    pgjobs.seen_task(v), pgjobs._shown_payload(t.payload, c.show_secrets), pgjobs._shown_payload(o.result, c.show_secrets),
     case when v.status = 'pending' then pgjobs.queue_position(v.id, v.job_id, v.priority) end
   from pgjobs.task as v
   join pgjobs.tasks as t on t.id = v.id
   left join pgjobs.outcomes as o on o.task_id = v.id
+  cross join pgjobs.settings as c
   where v.id = v_id;
 end
 $$;

@@ -41,7 +41,7 @@ begin
   return query
   select
     t.id, pgjobs.task_uuid(t.id), j.full_name, t.room, 'pending', t.created_at, null::timestamptz, null::timestamptz,
-    null::uuid, null::text, t.payload, null::jsonb,
+    null::uuid, null::text, pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)), null::jsonb,
     case when v_rooms is null or j.room = any (v_rooms) then least(a.quantity + 1, pgjobs.last_counted_place())::integer end
   from pgjobs.tasks as t
   join pgjobs.jobs as j on j.id = t.job_id

@@ -63,7 +63,8 @@ begin
     select
       v_id, update_task.task_uuid, v_held.full_name, v_held.room, update_task.status, v_held.created_at,
       coalesce(v_held.started_at, v_now), (select o.ended_at from pgjobs.outcomes as o where o.task_id = v_id),
-      v_held.worker_id, null::text, v_held.payload, update_task.result, null::integer;
+      v_held.worker_id, null::text, pgjobs._shown_payload(v_held.payload, (select c.show_secrets from pgjobs.settings as c)),
+      update_task.result, null::integer;
     return;
   end if;
   perform pgjobs.judge_update(

@@ -47,7 +47,7 @@ begin
   v_text := regexp_replace(v_text,
     '([A-Za-z][A-Za-z0-9+.-]*://[^ \t\n\r\f\v"''<>?#]*)[?#][^ \t\n\r\f\v"''<>]*', '\1', 'g');
   v_text := regexp_replace(v_text,
-    '(^|[ \t\n\r\f\v"''<>(=,;{\[])[^ \t\n\r\f\v"''<>/@:(=,;{\[]+:[^ \t\n\r\f\v"''<>/@]+@([A-Za-z0-9\[])', '\1\2', 'g');
+    '(^|[ \t\n\r\f\v"''<>(=,;{\[])[^ \t\n\r\f\v"''<>/@:(=,;{\[]+:[^ \t\n\r\f\v"''<>/@]+@(?=[A-Za-z0-9\[])', '\1', 'g');
   v_text := regexp_replace(v_text,
     '((proxy-)?authorization["'']?[ \t]*[:=][ \t]*["'']?)([a-z]+[ \t]+)?[^ \t\n\r\f\v"''<>,;]+', '\1…', 'gi');
   v_text := regexp_replace(v_text, '(bearer|basic|token)[ \t]+[a-z0-9._~+/=-]{16,}', '\1 …', 'gi');
@@ -117,3 +117,17 @@ $$;
 
 comment on function pgjobs.redact_document is
   'A document without credentials. Example: select pgjobs.redact_document(''{"base_url": "https://user:secret@host/"}'')';
+
+-- A payload as every reader is shown it. Only whoever claims its task gets it as it is.
+-- Views pass the setting in, because their readers may not look it up.
+create function pgjobs._shown_payload(payload jsonb, show_secrets boolean)
+returns jsonb
+language sql immutable
+return case
+  -- One so short has no text that would be cut.
+  when show_secrets or (length(payload::text) <= 8000 and pgjobs.is_harmless(payload::text)) then payload
+  else pgjobs.redact_document(payload)
+end;
+
+comment on function pgjobs._shown_payload is
+  'A payload as readers are shown it. Example: select pgjobs._shown_payload(''{"password": "hunter2"}'', false)';

@@ -13,6 +13,7 @@ create table pgjobs.settings (
   retain_failed interval not null default '60 days',
   retain_events interval not null default '7 days',
   cleanup_after interval not null default '7 days',
+  show_secrets boolean not null default false,
   constraint settings_are_one_row check (is_only),
   constraint durations_are_positive check (
     worker_timeout > interval '0' and internal_timeout > interval '0'
@@ -29,6 +30,8 @@ insert into pgjobs.settings default values;
 comment on table pgjobs.settings is
   'Limits and time-outs of this queue, one row. Example: update pgjobs.settings set max_lease = ''2 hours''';
 comment on column pgjobs.settings.is_only is 'Always true: there is one row.';
+comment on column pgjobs.settings.show_secrets is
+  'Whether payloads are shown with what looks like a secret. Whoever claims a task always gets its payload as it is.';
 comment on column pgjobs.settings.worker_timeout is 'A worker silent for longer is swept away.';
 comment on column pgjobs.settings.internal_timeout is 'An @internal task claimed or running for longer is failed.';
 comment on column pgjobs.settings.max_lease is 'No lease reaches further into the future than this.';

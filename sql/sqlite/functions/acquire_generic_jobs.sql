@@ -19,5 +19,5 @@ select 'leases' as v_step, 100 as v_most, true as v_start, cast(:project_id as t
 --   of_project => :v_project, holder => :worker_id, start => :v_start
 -- ) into v_claimed
 -- call sweep(step => :v_step, batch => :v_most) into v_swept
-select json_group_array(json_extract(c.value, '$.task_id')) as v_tasks from json_each(:v_claimed) as c;
+select json_group_array(json_extract(c.value, '$.task_id')) as v_tasks, true as v_is_claimed from json_each(:v_claimed) as c;
 -- include show_generic_jobs

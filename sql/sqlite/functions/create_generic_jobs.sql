@@ -53,5 +53,5 @@ where j.room = :domain and j.category = :queue and j.name = :job_type;
 --   job => :v_name, payloads => :payloads, room => :domain, priority => :priority, available_at => :available_at,
 --   max_attempts => :v_attempts, idempotency_keys => :idempotency_keys, owner => :owner_user_id, project => :v_project
 -- ) into v_submitted
-select json_group_array(json_extract(s.value, '$.task_id')) as v_tasks from json_each(:v_submitted) as s;
+select json_group_array(json_extract(s.value, '$.task_id')) as v_tasks, false as v_is_claimed from json_each(:v_submitted) as s;
 -- include show_generic_jobs

@@ -10,5 +10,5 @@ where not exists (
     and (:owner_user_id is null or t.owner = :owner_user_id)
     and (:project_id is null or t.project = cast(:project_id as text))
 );
-select json_array(:v_task) as v_tasks;
+select json_array(:v_task) as v_tasks, false as v_is_claimed;
 -- include show_generic_jobs

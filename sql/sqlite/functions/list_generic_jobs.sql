@@ -18,7 +18,7 @@ select refuse(
   'validation-error', 'Unknown status ' || quote(:status), null, 'queued, processing, completed, failed or cancelled'
 )
 where :status not in ('queued', 'processing', 'completed', 'failed', 'cancelled');
-select json_group_array(w.id) as v_tasks
+select json_group_array(w.id) as v_tasks, false as v_is_claimed
 from (
   select t.id
   from tasks as t

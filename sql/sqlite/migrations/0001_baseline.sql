@@ -13,6 +13,7 @@ create table settings (
   retain_completed integer not null default 2592000000000,
   retain_failed integer not null default 5184000000000,
   retain_events integer not null default 604800000000,
+  show_secrets integer not null default 0,
   constraint settings_are_one_row check (is_only = 1),
   constraint durations_are_positive check (
     worker_timeout > 0 and internal_timeout > 0 and max_lease > 0 and aging >= 0
@@ -281,7 +282,7 @@ from tasks as t
 join jobs as j on j.id = t.job_id;
 
 create view task_document as
-select v.*, t.payload, t.result
+select v.*, iif((select c.show_secrets from settings as c), t.payload, redact_document(t.payload)) as payload, t.result
 from task as v
 join tasks as t on t.id = v.id;
 
@@ -297,7 +298,7 @@ select
   t.owner as owner_user_id,
   iif(matches(t.project, '-?[0-9]{1,18}'), cast(t.project as integer), null) as project_id,
   t.idempotency_key,
-  t.payload,
+  iif((select c.show_secrets from settings as c), t.payload, redact_document(t.payload)) as payload,
   t.result,
   case t.status
     when 'pending' then 'queued'

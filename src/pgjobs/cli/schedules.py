@@ -224,10 +224,8 @@ def _print(schedule: ScheduleDocument, as_json: bool) -> None:
 
         print_document(ScheduleInFull.of_document(schedule))
         return
-    from pgjobs.redaction import redact_document
-
     print_pairs((name, getattr(schedule, name)) for name in _SHOWN)
-    print_pairs([("payload", redact_document(schedule.payload))])
+    print_pairs([("payload", schedule.payload)])
     print_pairs(("upcoming", _local(time, schedule.timezone)) for time in schedule.upcoming)
     print_pairs(
         ("run", f"{_local(run.due_at, schedule.timezone)} {run.status} {run.task_uuid or run.reason}")

@@ -32,13 +32,14 @@ def serve(
             f"Refusing to listen on {host} without authentication",
             hint="Set PGJOBS_AUTH_SECRET, create a token with: pgjobs token create, or listen on 127.0.0.1",
         )
+    refuse_weak_secret(host, settings)
     handler = logging.StreamHandler()
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     # The format does not name them, and looking them up for every request costs as much as the line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     typer.echo(settings.who_sees_what, err=True)
-    run_server(create_app(settings=settings, url=address), host, port)
+    run_server(create_app(settings=settings, url=address), host, port, settings)
 
 
 def openapi() -> None:
@@ -55,7 +56,18 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def run_server(app: Any, host: str, port: int) -> None:
+def refuse_weak_secret(host: str, settings: Any) -> None:
+    """Refuses a secret that can be guessed where strangers could try; warns where they cannot."""
+    if not settings.has_weak_secret:
+        return
+    message = "PGJOBS_AUTH_SECRET has fewer than 32 bytes, so tokens could be forged"
+    hint = "Make one with: openssl rand -hex 32"
+    if not is_loopback(host):
+        raise InvalidArgument(f"Refusing to listen on {host}: {message}", hint=hint)
+    typer.echo(f"Warning: {message}. {hint}", err=True)
+
+
+def run_server(app: Any, host: str, port: int, settings: Any) -> None:
     """Serves until a signal comes; then long polls are answered and requests finished first."""
     import asyncio
 
@@ -72,7 +84,7 @@ def run_server(app: Any, host: str, port: int) -> None:
             self.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(release_waiters(app)))
             super().handle_exit(sig, frame)
 
-    server = Server(server_config(app, host, port))
+    server = Server(server_config(app, host, port, settings))
     server.run()
     if not server.started:
         raise SystemExit(1)
@@ -80,14 +92,16 @@ def run_server(app: Any, host: str, port: int) -> None:
         raise SystemExit(130)
 
 
-def server_config(app: Any, host: str, port: int) -> Any:
+def server_config(app: Any, host: str, port: int, settings: Any = None) -> Any:
     import uvicorn
 
-    from pgjobs.rest.corked import CorkedHttp
+    from pgjobs.rest import ApiSettings
+    from pgjobs.rest.slow_requests import timed_http
 
+    settings = settings or ApiSettings()
     return uvicorn.Config(
         app,
-        http=CorkedHttp,
+        http=timed_http(settings.header_timeout_seconds, settings.body_timeout_seconds),
         host=host,
         port=port,
         access_log=False,

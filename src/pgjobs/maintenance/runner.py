@@ -106,7 +106,7 @@ class CleanupRunner:
             await self._fail(lease, "unknown", f"{type(error).__name__}: {error}")
         else:
             details = {**outcome.details, "duration_ms": round((time.monotonic() - began) * 1000)}
-            result = redact_document({"outcome": outcome.outcome, **details})
+            result = await asyncio.to_thread(redact_document, {"outcome": outcome.outcome, **details})
             await self._acknowledge(lease, self._queue.complete_task(lease.held, result))
             log.info("run %s of %s: %s", lease.run_id, lease.job, outcome.outcome)
 

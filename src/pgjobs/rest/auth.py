@@ -173,7 +173,9 @@ def signed_claims(token: str, settings: ApiSettings) -> tuple[User, float | None
     """Whom a signed token stands for, and when it expires."""
     if settings.auth_secret is None:
         raise Unauthorized("This server accepts API tokens only")
-    claims = _verified(token, settings.auth_secret.get_secret_value())
+    claims = _verified(
+        token, settings.auth_secret.get_secret_value(), settings.auth_audience, settings.auth_issuer
+    )
     if (expires := claims.get("exp")) is not None and expires <= time.time():
         raise Unauthorized("The token is not valid")
     user_id = claims["sub"]
@@ -190,11 +192,18 @@ def _user(known: Bearer | SignedIn) -> User:
 
 
 @lru_cache(maxsize=1024)
-def _verified(token: str, secret: str) -> dict[str, Any]:
+def _verified(token: str, secret: str, audience: str | None, issuer: str | None) -> dict[str, Any]:
     """What a token says, remembered: a good signature stays good, only its expiry is looked at again."""
+    asked = {"sub": True, "aud": audience is not None, "iss": issuer is not None}
+    required = [name for name, is_required in asked.items() if is_required]
     try:
         return jwt.decode(
-            token, secret, algorithms=["HS256"], options={"require": ["sub"], "verify_aud": False}
+            token,
+            secret,
+            algorithms=["HS256"],
+            audience=audience,
+            issuer=issuer,
+            options={"require": required, "verify_aud": asked["aud"]},
         )
     except jwt.PyJWTError as error:
         raise Unauthorized("The token is not valid") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from datetime import timedelta
 from typing import Annotated
 
@@ -47,7 +48,8 @@ async def throughput(
 @router.get("/findings", responses=problems("unauthorized", "forbidden"))
 async def findings(queue: ActQueueDep, _actor: ActorDep) -> Findings:
     """What an operator should look at, the worst first."""
-    return Findings(items=[Finding.of(row) for row in await queue.findings()])
+    rows = await queue.findings()
+    return Findings(items=await to_thread(lambda: [Finding.of(row) for row in rows]))
 
 
 @router.get("/database", responses=problems("unauthorized", "forbidden"))
@@ -63,5 +65,5 @@ async def database(queue: ActQueueDep, _actor: ActorDep) -> DatabaseSeen:
         total_bytes=facts.total_bytes,
         notify_queue_share=facts.notify_queue_share,
         tables=[TableSeen.of(row) for row in tables],
-        blockers=[BlockerSeen.of(row) for row in blockers],
+        blockers=await to_thread(lambda: [BlockerSeen.of(row) for row in blockers]),
     )

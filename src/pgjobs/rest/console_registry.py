@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from typing import Annotated
 from uuid import UUID
 
@@ -31,7 +32,7 @@ async def list_jobs(
     counted = await queue.count_jobs(include_archived=include_archived)
     status = await queue.jobs_status([job.id for job in jobs], with_times=False)
     known = {row.job_id: row for row in status}
-    items = [JobSeen.of(job, known[job.id]) for job in jobs if job.id in known]
+    items = await to_thread(lambda: [JobSeen.of(job, known[job.id]) for job in jobs if job.id in known])
     return Page.of(items, counted, limit, offset)
 
 
@@ -58,7 +59,8 @@ async def show_workers(queue: ReadQueueDep, limit: LimitDep = 50, offset: Offset
     """Workers with the first of their jobs and tasks, the silent ones first."""
     workers = await queue.show_workers(page_size=limit, page_offset=offset)
     counted = await queue.count_workers()
-    return Page.of([WorkerSeen.of(worker) for worker in workers], counted, limit, offset)
+    items = await to_thread(lambda: [WorkerSeen.of(worker) for worker in workers])
+    return Page.of(items, counted, limit, offset)
 
 
 @router.get("/providers/status", dependencies=[Reading], responses=problems("unauthorized"))
@@ -70,7 +72,9 @@ async def show_providers(
     counted = await queue.count_providers()
     status = await queue.providers_status()
     known = {row.provider: row for row in status}
-    items = [ProviderSeen.of(one, known[one.full_name]) for one in providers if one.full_name in known]
+    items = await to_thread(
+        lambda: [ProviderSeen.of(one, known[one.full_name]) for one in providers if one.full_name in known]
+    )
     return Page.of(items, counted, limit, offset)
 
 

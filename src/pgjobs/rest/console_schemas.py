@@ -80,8 +80,8 @@ class TaskInFull(TaskSeen):
     def of(cls, task: InspectedTask) -> Self:
         return cls(
             **task.document,
-            payload=redact_document(task.payload),
-            result=redact_document(task.result),
+            payload=task.payload,
+            result=task.result,
             queue_position=task.queue_position,
         )
 

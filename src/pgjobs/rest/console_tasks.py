@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from typing import Annotated
 from uuid import UUID
 
@@ -50,7 +51,8 @@ class PageFilter(TaskFilter):
 async def find_tasks(queue: ReadQueueDep, wanted: Annotated[PageFilter, Query()]) -> TasksFound:
     """Tasks of all rooms that fit every filter, newest first."""
     found = await queue.find_tasks(**wanted.arguments(), before=wanted.before, page_size=wanted.limit)
-    return TasksFound(items=[TaskSeen(**task) for task in found.found], next=found.next)
+    items = await to_thread(lambda: [TaskSeen(**task) for task in found.found])
+    return TasksFound(items=items, next=found.next)
 
 
 @router.get("/tasks/count", dependencies=[Reading], responses=_FINDING)
@@ -79,14 +81,15 @@ async def act_on_tasks(body: Bulk, queue: QueueDep, operator: OperatorDep) -> Bu
 @router.get("/tasks/{task_id}/details", dependencies=[Reading], responses=_ONE)
 async def inspect_task(task_id: UUID, queue: ReadQueueDep) -> TaskInFull:
     """One task with everything that is known of it; what looks like a secret is hidden."""
-    return TaskInFull.of(await queue.inspect_task(task_id))
+    return await to_thread(TaskInFull.of, await queue.inspect_task(task_id))
 
 
 @router.get("/tasks/{task_id}/attempts", dependencies=[Reading], responses=_ONE)
 async def list_attempts(task_id: UUID, queue: ReadQueueDep) -> Attempts:
     """Every ended attempt of a task, oldest first."""
     task = await queue.get_task(task_uuid=task_id)
-    return Attempts(items=[AttemptSeen.of(attempt) for attempt in await queue.list_attempts(task.id)])
+    attempts = await queue.list_attempts(task.id)
+    return Attempts(items=await to_thread(lambda: [AttemptSeen.of(attempt) for attempt in attempts]))
 
 
 @router.get("/tasks/{task_id}/events", dependencies=[Reading], responses=_ONE)
@@ -100,14 +103,16 @@ async def list_events(
     task = await queue.get_task(task_uuid=task_id)
     events = await queue.list_task_events(task.id, before=before, page_size=limit)
     earlier = events[0].seq if events and len(events) == limit else None
-    return Events(items=[EventSeen.of(event) for event in events], previous=earlier)
+    items = await to_thread(lambda: [EventSeen.of(event) for event in events])
+    return Events(items=items, previous=earlier)
 
 
 @router.get("/tasks/{task_id}/why", dependencies=[Reading], responses=_ONE)
 async def why(task_id: UUID, queue: ReadQueueDep) -> Reasons:
     """Why a task is where it is: checks in order, in words, with what would change it."""
     task = await queue.get_task(task_uuid=task_id)
-    return Reasons(items=[Check.of(check) for check in await queue.why(task.id)])
+    checks = await queue.why(task.id)
+    return Reasons(items=await to_thread(lambda: [Check.of(check) for check in checks]))
 
 
 @router.post("/tasks/{task_id}/retry", status_code=204, responses=_ACTING)

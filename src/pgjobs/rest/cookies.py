@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -50,9 +49,14 @@ def refuse_other_origins(request: Request, settings: ApiSettings) -> None:
     if origin is not None and origin in settings.trusted_origins:
         return
     if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
-        raise Forbidden("Another site asked for this")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise Forbidden("Another site asked for this")
+        raise Forbidden("Cross-site request refused")
+    served_as = f"{request.url.scheme}://{request.headers.get('host')}"
+    if origin is not None and origin != served_as:
+        raise Forbidden(
+            "Cross-site request refused",
+            detail=f"The page is of {origin[:200]}, this server of {served_as[:200]}",
+            hint="Behind a proxy, name the page's origin in PGJOBS_TRUSTED_ORIGINS.",
+        )
 
 
 def set_cookie(response: Response, request: Request, settings: ApiSettings, session: NewSession) -> None:

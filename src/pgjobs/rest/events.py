@@ -74,7 +74,7 @@ class EventStream:
             while self._is_open:
                 self._wake.clear()
                 while events := await self._read():
-                    yield "".join(map(_message, events))
+                    yield await asyncio.to_thread(_messages, events)
                 try:
                     async with asyncio.timeout(heartbeat):
                         await self._wake.wait()
@@ -101,7 +101,7 @@ class EventStream:
         """Moves the cursor on past what is not shown, so that resuming has little to skip."""
         now = await self._queue.watch_events()
         if events := await self._read():
-            return "".join(map(_message, events))
+            return await asyncio.to_thread(_messages, events)
         self._cursor = now
         return f": heartbeat\nid: {now}\n\n"
 
@@ -165,6 +165,10 @@ def open_streams(app: Any) -> set[EventStream]:
         app.state.pgjobs_streams = set()
     streams: set[EventStream] = app.state.pgjobs_streams
     return streams
+
+
+def _messages(events: Sequence[Event]) -> str:
+    return "".join(map(_message, events))
 
 
 def _message(event: Event) -> str:

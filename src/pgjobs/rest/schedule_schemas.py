@@ -10,7 +10,6 @@ from pydantic import ConfigDict, Field
 
 from pgjobs.cron import words
 from pgjobs.queue_schedules import Schedule, ScheduleDocument, ScheduleRun
-from pgjobs.redaction import redact_document
 from pgjobs.rest.console_schemas import Told, seconds
 from pgjobs.rest.schemas import Name, Wire
 
@@ -148,7 +147,7 @@ class ScheduleInFull(ScheduleSeen):
 
     @classmethod
     def of_document(cls, schedule: ScheduleDocument) -> Self:
-        return cls.of(schedule, payload=redact_document(schedule.payload), upcoming=schedule.upcoming)
+        return cls.of(schedule, payload=schedule.payload, upcoming=schedule.upcoming)
 
 
 class RunStarted(Wire):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from typing import Annotated
 from uuid import UUID
 
@@ -46,7 +47,8 @@ async def list_schedules(
     """Schedules of all rooms, of one or of a job: those due next first, the paused ones last."""
     schedules = await queue.list_schedules(room, job=job, page_size=limit, page_offset=offset)
     counted = await queue.count_schedules(room, job=job)
-    return Page.of([ScheduleSeen.of(schedule) for schedule in schedules], counted, limit, offset)
+    items = await to_thread(lambda: [ScheduleSeen.of(schedule) for schedule in schedules])
+    return Page.of(items, counted, limit, offset)
 
 
 @router.put(
@@ -72,7 +74,8 @@ async def register_schedule(
     await check_payload(queue, body.job, body.room, body.payload, settings)
     registration = await queue.register_schedule(**body.arguments(), actor=operator.id)
     response.status_code = 201 if registration.registered == "created" else 200
-    return ScheduleInFull.of_document(await queue.get_schedule(str(registration.schedule_id)))
+    made = await queue.get_schedule(str(registration.schedule_id))
+    return await to_thread(ScheduleInFull.of_document, made)
 
 
 @router.get("/preview", dependencies=[Reading], responses=problems("unauthorized"))
@@ -94,7 +97,7 @@ async def preview_schedule(
 )
 async def get_schedule(schedule_id: UUID, queue: ReadQueueDep) -> ScheduleInFull:
     """One schedule with its payload, secrets hidden, and its next five runs."""
-    return ScheduleInFull.of_document(await queue.get_schedule(str(schedule_id)))
+    return await to_thread(ScheduleInFull.of_document, await queue.get_schedule(str(schedule_id)))
 
 
 @router.delete("/{schedule_id}", status_code=204, responses=_ACTING)

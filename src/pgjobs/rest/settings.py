@@ -11,6 +11,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ANY = "*"
 
+SECRET_BYTES = 32
+
 
 def _names(field: str) -> AliasChoices:
     return AliasChoices(f"PGJOBS_{field}".upper(), f"ZNDRAW_JOBLIB_{field}".upper())
@@ -55,9 +57,14 @@ class ApiSettings(BaseSettings):
     room_access: Literal["open", "members"] = "open"
     public_reads: bool = True
     auth_secret: SecretStr | None = None
+    auth_audience: str | None = Field(default=None, min_length=1)
+    auth_issuer: str | None = Field(default=None, min_length=1)
     session_seconds: int = Field(default=12 * 3600, ge=1)
     session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
     trusted_origins: list[str] = []
+
+    header_timeout_seconds: float = Field(default=10, gt=0)
+    body_timeout_seconds: float = Field(default=30, gt=0)
 
     run_schedules: bool = True
     run_cleanup: bool = True
@@ -82,6 +89,13 @@ class ApiSettings(BaseSettings):
         if self.is_closed:
             return "Rooms are closed: members and superusers see them (PGJOBS_ROOM_ACCESS=members)."
         return "Rooms are open: anybody with a token reads every room (PGJOBS_ROOM_ACCESS=open)."
+
+    @property
+    def has_weak_secret(self) -> bool:
+        """Whether the secret is short enough to be guessed: HS256 wants as many bytes as its hash has."""
+        return (
+            self.auth_secret is not None and len(self.auth_secret.get_secret_value().encode()) < SECRET_BYTES
+        )
 
     @property
     def worker_timeout(self) -> timedelta | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from functools import lru_cache
 from typing import Any
@@ -15,9 +16,12 @@ from pgjobs.rest import checking
 from pgjobs.rest.problems import FieldProblem, problem
 from pgjobs.rest.settings import ApiSettings
 
-CHEAP = 5_000_000
+CHEAP = 3_000_000
+LARGE = 50_000
 ENDLESS = 10**18
 SECONDS = 3.0
+
+_REPEAT = re.compile(r"\{(\d*),?(\d*)")
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -30,18 +34,24 @@ async def check_payload(
         return
     job = await queue.get_job(job_name, room=None if settings.cross_room_jobs else room_id)
     schema = json.dumps(job.schema, sort_keys=True)
+    found = await _check(schema, payload)
+    if found:
+        errors = [FieldProblem(pointer=pointer, detail=detail) for pointer, detail in found]
+        raise problem("payload-invalid", "The payload does not fit the job's schema", errors)
+
+
+async def _check(schema: str, payload: Any) -> list[tuple[str, str]]:
+    """What is wrong; nothing that takes longer than some milliseconds is done in this process."""
+    if len(schema) > LARGE:
+        return await _check_apart(schema, payload)
     try:
         validator, size = _compiled(schema)
     except checking.UnusableSchema as error:
         raise PayloadInvalid(f"The job's schema cannot be used: {error}") from None
-    # Every value is looked at by every part of the expanded schema at worst.
-    if size * len(json.dumps(payload)) <= CHEAP:
-        found = checking.problems_of(validator, payload)
-    else:
-        found = await _check_apart(schema, payload)
-    if found:
-        errors = [FieldProblem(pointer=pointer, detail=detail) for pointer, detail in found]
-        raise problem("payload-invalid", "The payload does not fit the job's schema", errors)
+    # Every value is looked at by every part of the expanded schema at worst, and every part may complain.
+    if size * (len(json.dumps(payload)) + 200) <= CHEAP:
+        return checking.problems_of(validator, payload)
+    return await _check_apart(schema, payload)
 
 
 async def _check_apart(schema: str, payload: Any) -> list[tuple[str, str]]:
@@ -87,10 +97,29 @@ def expanded_size(schema: Any) -> int:
             # Endless until known, which is what a part that contains itself is.
             known[id(part)] = ENDLESS
             children = [*(part.values() if isinstance(part, dict) else part), *_targets(schema, part)]
-            known[id(part)] = min(1 + sum(map(size, children)), ENDLESS)
+            known[id(part)] = min(1 + sum(map(size, children)) + sum(map(_weight, _patterns(part))), ENDLESS)
         return known[id(part)]
 
-    return size(schema)
+    try:
+        return size(schema)
+    except RecursionError:
+        return ENDLESS
+
+
+def _patterns(part: Any) -> list[str]:
+    if not isinstance(part, dict):
+        return []
+    named = part.get("patternProperties")
+    patterns = [part.get("pattern"), *(named if isinstance(named, dict) else ())]
+    return [pattern for pattern in patterns if isinstance(pattern, str)]
+
+
+def _weight(pattern: str) -> int:
+    """How many states a pattern may have: each of them can be looked at for every character."""
+    weight = len(pattern)
+    for least, most in _REPEAT.findall(pattern):
+        weight = min(weight * max(1, int(least[:6] or 1), int(most[:6] or 1)), ENDLESS)
+    return weight
 
 
 def _targets(schema: Any, part: Any) -> list[Any]:
