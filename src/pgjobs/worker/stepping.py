@@ -8,7 +8,7 @@ from contextvars import Context
 from typing import Any
 
 
-class Escaped(Exception):  # noqa: N818
+class Escaped(Exception):
     """What a coroutine raised that would end more than the coroutine."""
 
     def __init__(self, error: BaseException) -> None:
