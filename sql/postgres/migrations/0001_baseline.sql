@@ -13,6 +13,7 @@ create table pgjobs.settings (
   retain_failed interval not null default '60 days',
   retain_events interval not null default '7 days',
   cleanup_after interval not null default '7 days',
+  max_outages integer not null default 100,
   constraint settings_are_one_row check (is_only),
   constraint durations_are_positive check (
     worker_timeout > interval '0' and internal_timeout > interval '0'
@@ -22,7 +23,8 @@ create table pgjobs.settings (
     retain_completed >= interval '0' and retain_failed >= interval '0' and retain_events >= interval '0'
   ),
   constraint cleanup_is_not_in_the_future check (cleanup_after >= interval '0'),
-  constraint payload_limit_is_sane check (payload_limit between 1024 and 67108864)
+  constraint payload_limit_is_sane check (payload_limit between 1024 and 67108864),
+  constraint outages_are_counted check (max_outages between 0 and 10000)
 );
 insert into pgjobs.settings default values;
 
@@ -39,6 +41,8 @@ comment on column pgjobs.settings.retain_failed is 'How long failed and cancelle
 comment on column pgjobs.settings.retain_events is 'How long events are kept; 0 keeps them for ever.';
 comment on column pgjobs.settings.cleanup_after is
   'A run that ended without completing is cleaned up when it ended longer ago than this; 0 cleans up nothing.';
+comment on column pgjobs.settings.max_outages is
+  'How often in a row a task goes back because of an outage without an attempt used; then it counts as any error.';
 
 create table pgjobs.secrets (
   is_only boolean primary key default true,

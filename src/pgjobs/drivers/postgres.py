@@ -13,8 +13,9 @@ import asyncpg
 from pgjobs.drivers import Row, Wake
 from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
-from pgjobs.drivers.lending import Lending
+from pgjobs.drivers.lending import Lending, is_usable
 from pgjobs.drivers.listener import Listener
+from pgjobs.drivers.outages import mark_outage
 from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
@@ -97,8 +98,14 @@ class PostgresDriver:
         if self._transactions is None:
             # A few connections stay free: whoever holds a transaction may wait for another verb.
             self._transactions = asyncio.Semaphore(max(1, self.pool.get_max_size() - 3))
-        async with self._transactions, self._lending.lent() as connection, connection.transaction():
-            yield connection
+        async with self._transactions, self._lending.lent() as connection:
+            try:
+                async with connection.transaction():
+                    yield connection
+            except Exception as error:
+                if not is_usable(connection):
+                    mark_outage(error)
+                raise
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         if self._is_pooled:

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
+from pgjobs.drivers.outages import is_outage
 from pgjobs.errors import LeaseLost, PayloadInvalid
 from pgjobs.running import Abort, Blocked, RunningTask, Snooze, set_current
-from pgjobs.worker.acknowledger import Acknowledger, sentence
+from pgjobs.worker.acknowledger import Acknowledger, brief, sentence
 from pgjobs.worker.calls import Call, PayloadMisfit
 from pgjobs.worker.stepping import Escaped, stepped
 
@@ -172,6 +173,9 @@ class Runner:
             acknowledger.fail(task, sentence(error), "payload_invalid", retryable=False)
         elif isinstance(error, Abort | Blocked):
             acknowledger.fail(task, error.message, error.kind, retryable=isinstance(error, Blocked))
+        elif is_outage(error) and not isinstance(error, task.job.permanent):
+            log.warning("task %s goes back because of an outage: %s", task.id, brief(error))
+            acknowledger.fail(task, _described(error), "outage")
         else:
             log.info("task %s failed", task.id, exc_info=error)
             retryable = not isinstance(error, task.job.permanent)
