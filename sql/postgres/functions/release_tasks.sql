@@ -25,8 +25,8 @@ declare
   v_job record;
 begin
   perform pgjobs.check_batch(release_tasks.task_ids, release_tasks.tokens);
-  if release_tasks.delay < interval '0' then
-    perform pgjobs.refuse('validation-error', 'delay must not be negative', format('Got %s.', release_tasks.delay));
+  if release_tasks.delay is not null then
+    perform pgjobs._check_delay(release_tasks.delay, v_now);
   end if;
   v_held := pgjobs.lock_leases(release_tasks.task_ids, release_tasks.tokens, v_now, release_tasks.holder);
   with gone as (

@@ -35,8 +35,7 @@ declare
   v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
   v_room text := coalesce(submit_tasks.room, v_job.room);
   v_attempts smallint := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
-  v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
-  v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);
+  v_run_at timestamptz := submit_tasks.available_at;
   v_ids bigint[];
   v_new boolean[];
   v_entered bigint[];
@@ -45,6 +44,12 @@ begin
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts::integer,
     submit_tasks.idempotency_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
+  if v_run_at is null and submit_tasks.delay is not null then
+    v_run_at := v_now + submit_tasks.delay;
+  end if;
+  if not pgjobs._is_known_year(v_run_at) then
+    perform pgjobs.refuse('validation-error', 'available_at must be a time in the years 1 to 9999', format('Got %s.', v_run_at));
+  end if;
   if submit_tasks.tags is not null
     or greatest(length(submit_tasks.submitter), length(submit_tasks.owner), length(submit_tasks.project)) > 200
   then
@@ -72,15 +77,12 @@ begin
     returning id
   )
   select array_agg(n.id) into v_entered from new_tasks as n;
-  if v_is_due then
+  if coalesce(v_run_at <= v_now, true) then
     insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
     select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, coalesce(v_run_at < v_now, false)
     from unnest(v_entered) as n (id);
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
   else
-    if not isfinite(v_run_at) then
-      perform pgjobs.refuse('validation-error', 'available_at must be a time', format('Got %s.', v_run_at));
-    end if;
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
     select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);
     -- An idle worker sleeps until what was due next when it looked.

@@ -34,7 +34,9 @@ language plpgsql immutable
 as $$
 declare
   v_seconds double precision := least(
-    extract(epoch from base) * 2.0 ^ least(attempt - 1, 60), extract(epoch from cap)
+    extract(epoch from base) * 2.0 ^ least(attempt - 1, 60), extract(epoch from cap),
+    -- A thousand years: what is added to the present must stay a time.
+    31557600000
   );
   v_luck double precision := (hashint8extended(task_id, attempt) & 1048575) / 1048576.0;
 begin

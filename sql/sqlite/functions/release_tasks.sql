@@ -7,6 +7,8 @@ select json_array() as v_lengths;
 -- include check_batch
 select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
 where :delay < 0;
+select refuse('validation-error', 'delay must end before the year 10000', 'Got ' || :delay / 1e6 || ' s.')
+where :delay > 253402300799999999 - now();
 select :holder as v_holder;
 -- include hold_leases
 update tasks

@@ -37,6 +37,8 @@ where j.id = :v_job;
 -- include check_labels
 select refuse('validation-error', 'delay must not be negative', 'Got ' || :delay / 1e6 || ' s.')
 where :delay < 0;
+select refuse('validation-error', 'delay must end before the year 10000', 'Got ' || :delay / 1e6 || ' s.')
+where :delay > 253402300799999999 - now();
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);

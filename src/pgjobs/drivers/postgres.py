@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
 import asyncpg
 
 from pgjobs.drivers import Row, Wake
-from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
 from pgjobs.drivers.lending import Lending, is_usable
 from pgjobs.drivers.listener import Listener
+from pgjobs.drivers.moments import reading_any_time
 from pgjobs.drivers.outages import mark_outage
-from pgjobs.drivers.statements import DOCUMENT_COLUMNS, call_text, encoded, problem_of
+from pgjobs.drivers.statements import DECODERS, call_text, encoded, problem_of
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
 from pgjobs.settings import Settings
@@ -59,6 +60,7 @@ class PostgresDriver:
         if is_pooled:
             options.setdefault("statement_cache_size", 0)
         options.setdefault("connect", connector(dsn))
+        options["init"] = reading_any_time(options.get("init"))
         pool = await asyncpg.create_pool(
             dsn,
             min_size=settings.pool_min_size if min_size is None else min_size,
@@ -201,18 +203,18 @@ async def call(
             raise
         raise translated from error
     names = tuple(rows[0].keys()) if rows else ()
-    columns = DOCUMENT_COLUMNS.intersection(names)
+    columns = DECODERS.keys() & set(names)
     if not columns or decodes_itself:
         return cast("Sequence[Row]", rows)
     return [_decoded(row, names, columns) for row in rows]
 
 
-def _decoded(row: Any, names: tuple[str, ...], columns: frozenset[str]) -> Row:
+def _decoded(row: Any, names: tuple[str, ...], columns: AbstractSet[str]) -> Row:
     # Half the time of dict(row), which looks every name up.
     plain = dict(zip(names, row, strict=False))
     for name in columns:
         if plain[name] is not None:
-            plain[name] = decode(plain[name])
+            plain[name] = DECODERS[name](plain[name])
     return plain
 
 

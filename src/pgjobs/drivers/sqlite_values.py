@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pgjobs.drivers.documents import decode, encode
+from pgjobs.drivers.documents import decode, decode_parts, encode
 from pgjobs.errors import InvalidArgument
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -150,18 +150,17 @@ _COLUMNS: Mapping[str, Convert] = {
             "result",
             "progress",
             "schema",
-            "fields",
             "tags",
-            "found",
-            "document",
-            "serves",
-            "holds",
-            "recent",
+            "target",
+            "job_target",
+            "target_snapshot_json",
         ),
         decode,
     ),
+    **dict.fromkeys(
+        ("fields", "found", "document", "serves", "holds", "recent", "fields_json"), decode_parts
+    ),
     "upcoming": _to_times,
-    **dict.fromkeys(("target", "job_target", "target_snapshot_json", "fields_json"), decode),
     **dict.fromkeys(
         (
             "keep",
