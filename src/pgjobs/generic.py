@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
+from pgjobs.claims import readable_claim
 from pgjobs.drivers import Driver
 from pgjobs.models import Json, Record
 
@@ -121,7 +123,8 @@ class GenericVerbs:
         owner_user_id: str | None = None,
         project_id: int | None = None,
     ) -> list[GenericJob]:
-        rows = await self.driver.call(
+        claim = partial(
+            self.driver.call,
             "acquire_generic_jobs",
             domain=domain,
             queue=queue,
@@ -131,6 +134,7 @@ class GenericVerbs:
             owner_user_id=owner_user_id,
             project_id=project_id,
         )
+        rows = await readable_claim(self.driver, claim, "id", "lease_id")
         return [GenericJob.of(row) for row in rows]
 
     async def get_generic_job(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
+from pgjobs.claims import readable_claim
 from pgjobs.drivers import Driver
 from pgjobs.errors import BY_SQLSTATE, PgJobsError
 from pgjobs.models import Acknowledged, Failed, Json, Lease, Renewed, Reported, Started
@@ -38,7 +40,8 @@ class LeaseVerbs:
         actor: str | None = None,
         durable: bool | None = None,
     ) -> list[Lease]:
-        rows = await self.driver.call(
+        claim = partial(
+            self.driver.call,
             "claim_tasks",
             worker_id=worker_id,
             quantity=quantity,
@@ -54,6 +57,7 @@ class LeaseVerbs:
             actor=actor,
             durable=durable,
         )
+        rows = await readable_claim(self.driver, claim, "task_id", "token")
         return [Lease.of(row) for row in rows]
 
     async def start_tasks(self, held: Held) -> list[Started]:

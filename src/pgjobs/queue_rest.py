@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
+from pgjobs.claims import readable_claim
 from pgjobs.drivers import Driver
 from pgjobs.models import Json, Record
 from pgjobs.tracing import submitting
@@ -152,7 +154,8 @@ class RestVerbs:
     async def claim_and_show(
         self, worker_id: UUID, *, actor: str | None = None, durable: bool | None = None
     ) -> ClaimAnswer | None:
-        rows = await self.driver.call("claim_and_show", worker_id=worker_id, actor=actor, durable=durable)
+        claim = partial(self.driver.call, "claim_and_show", worker_id=worker_id, actor=actor, durable=durable)
+        rows = await readable_claim(self.driver, claim, "id", "token")
         return ClaimAnswer.of(rows[0]) if rows else None
 
     async def heartbeat_and_show(self, worker_id: UUID, *, actor: str | None = None) -> Heartbeat:

@@ -26,8 +26,8 @@ declare
   v_job record;
 begin
   perform pgjobs.check_batch(release_tasks.task_ids, release_tasks.tokens);
-  if release_tasks.delay < interval '0' or release_tasks.delay > interval '1000 years' then
-    perform pgjobs.refuse('validation-error', 'delay must be between zero and 1000 years', format('Got %s.', release_tasks.delay));
+  if release_tasks.delay is not null then
+    perform pgjobs._check_delay(release_tasks.delay);
   end if;
   v_held := pgjobs.lock_leases(release_tasks.task_ids, release_tasks.tokens, v_now, release_tasks.holder);
   with gone as (

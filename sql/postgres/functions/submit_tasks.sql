@@ -37,8 +37,7 @@ declare
   v_job pgjobs.jobs := pgjobs.find_job(submit_tasks.job);
   v_room text := coalesce(v_from, v_job.room);
   v_attempts integer := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
-  v_run_at timestamptz := coalesce(submit_tasks.available_at, v_now + submit_tasks.delay);
-  v_is_due boolean := coalesce(v_run_at <= v_now and isfinite(v_run_at), true);
+  v_run_at timestamptz := submit_tasks.available_at;
   v_submitter text := submit_tasks.submitter;
   v_keys text[] := submit_tasks.idempotency_keys;
   v_ids bigint[];
@@ -54,6 +53,12 @@ begin
     v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts,
     v_keys, submit_tasks.require_workers, submit_tasks.cross_room
   );
+  if v_run_at is null and submit_tasks.delay is not null then
+    v_run_at := v_now + submit_tasks.delay;
+  end if;
+  if not pgjobs._is_known_year(v_run_at) then
+    perform pgjobs.refuse('validation-error', 'available_at must be a time in the years 1 to 9999', format('Got %s.', v_run_at));
+  end if;
   if submit_tasks.tags is not null
     or greatest(length(submit_tasks.submitter), length(submit_tasks.owner), length(submit_tasks.project)) > 200
   then
@@ -86,7 +91,7 @@ begin
     returning id
   )
   select array_agg(n.id) into v_entered from new_tasks as n;
-  if v_is_due then
+  if coalesce(v_run_at <= v_now, true) then
     insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
     select v_job.id, submit_tasks.priority, coalesce(v_run_at, v_now), n.id, coalesce(v_run_at < v_now, false)
     from unnest(v_entered) as n (id);
@@ -95,11 +100,6 @@ begin
     end if;
     perform pgjobs.wake(v_job.id, cardinality(submit_tasks.payloads));
   else
-    -- Later times exist, but most languages cannot read them back.
-    if not isfinite(v_run_at) or v_run_at >= '9999-12-31 00:00:00+00' then
-      perform pgjobs.refuse('validation-error', 'available_at must be a time before the end of the year 9999',
-        format('Got %s.', v_run_at));
-    end if;
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
     select n.id, v_run_at, v_job.id, submit_tasks.priority from unnest(v_entered) as n (id);
     -- An idle worker sleeps until what was due next when it looked.

@@ -115,6 +115,8 @@ begin
     ('due', task.due_at <= now,
       case
         when task.due_at <= now then format('It has been due for %s.', pgjobs.ago(task.due_at, now))
+        when task.error_kind = 'outage' then format('An outage ended its last attempt, at no cost (%s); the next is due in %s.',
+          left(split_part(task.error, E'\n', 1), 200), pgjobs.ago(task.due_at, now))
         when task.error is not null then format('Attempt %s of %s failed (%s); the next is due in %s.', task.attempt,
           task.max_attempts, left(split_part(task.error, E'\n', 1), 200), pgjobs.ago(task.due_at, now))
         else format('It is due in %s.', pgjobs.ago(task.due_at, now))

@@ -73,18 +73,20 @@ return (date_part('epoch', clock_timestamp()) * 1000)::bigint;
 comment on function pgjobs.clock_ms is 'Real time in milliseconds, for floors only. Example: select pgjobs.clock_ms()';
 
 -- Floors that are times travel as microseconds: how a time is written depends on
--- the session's settings.
+-- the session's settings. What is before the year 1 comes back as before all others.
 create function pgjobs.micros(moment timestamptz)
 returns bigint
 language sql stable
-return (date_part('epoch', moment) * 1000000)::bigint;
+return (date_part('epoch', pgjobs._known_moment(moment)) * 1000000)::bigint;
 
 comment on function pgjobs.micros is 'A time in microseconds since 1970. Example: select pgjobs.micros(pgjobs.now())';
 
 create function pgjobs.moment(micros bigint)
 returns timestamptz
 language sql immutable
-return coalesce(to_timestamp(micros / 1000000.0::double precision), '-infinity');
+return coalesce(
+  to_timestamp(nullif(greatest(micros, -62135596800000000), -62135596800000000) / 1000000.0::double precision), '-infinity'
+);
 
 comment on function pgjobs.moment is
   'The time of so many microseconds; null is before all others. Example: select pgjobs.moment(pgjobs.micros(pgjobs.now()))';

@@ -146,7 +146,7 @@ begin
     k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor,
     coalesce(lead(k.rank) over ranks - k.priority * v_aging, 'infinity'),
     case when k.priority = lead(k.priority) over ranks then lead(k.task_id) over ranks else 9223372036854775807 end
-  from (select l.*, l.due_at + l.priority * v_aging as rank from looked as l where l.due_at is not null) as k
+  from (select l.*, pgjobs._known_moment(l.due_at) + l.priority * v_aging as rank from looked as l where l.due_at is not null) as k
   window ranks as (order by k.rank, k.priority, k.task_id)
   order by k.rank, k.priority, k.task_id;
 end

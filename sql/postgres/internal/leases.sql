@@ -34,7 +34,9 @@ language plpgsql immutable
 as $$
 declare
   v_seconds double precision := least(
-    extract(epoch from base) * 2.0 ^ least(attempt - 1, 60), extract(epoch from cap)
+    extract(epoch from base) * 2.0 ^ least(attempt - 1, 60), extract(epoch from cap),
+    -- A thousand years: what is added to the present must stay a time.
+    31557600000
   );
   v_luck double precision := (hashint8extended(task_id, attempt) & 1048575) / 1048576.0;
 begin
@@ -47,9 +49,39 @@ $$;
 comment on function pgjobs.backoff is
   'Delay after a failed attempt. Example: select pgjobs.backoff(1, 3, ''1 s'', ''1 h'', 0.25, null)';
 
+-- How many attempts of a task in a row an outage has ended, if one more costs nothing; null
+-- once there were as many as may be. Any other end of an attempt begins the count anew.
+create function pgjobs._outages_in_a_row(task_id bigint)
+returns integer
+language plpgsql stable
+as $$
+declare
+  v_most integer := (select s.max_outages from pgjobs.settings as s);
+  v_count integer;
+begin
+  with recent as materialized (
+    select a.id, a.error_kind
+    from pgjobs.attempts as a
+    where a.task_id = _outages_in_a_row.task_id
+    order by a.id desc
+    limit v_most
+  )
+  select count(*) into v_count
+  from recent as r
+  where r.id > coalesce((select max(o.id) from recent as o where o.error_kind is distinct from 'outage'), 0);
+  return case when v_count < v_most then v_count end;
+end
+$$;
+
+comment on function pgjobs._outages_in_a_row is
+  'How many outages in a row a task has seen, null when there were too many. Example: select pgjobs._outages_in_a_row(42)';
+
 -- Ends attempts without success: retries what may be retried, fails or cancels
 -- the rest. The leases must be locked. Arrays go by position with `tokens`; one
 -- of a single entry counts for all.
+--
+-- An outage (kind `outage`) is not the task's fault: it is noted and waited for, and uses
+-- up no attempt, as long as there were not too many in a row.
 create function pgjobs.end_attempts(
   held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamptz
 )
@@ -75,20 +107,30 @@ begin
         when g.cancel_requested_at is not null then 'cancelled'
         when coalesce(end_attempts.retryable[g.place], true)
           and coalesce(p.is_retryable, true)
-          and g.attempt < t.max_attempts
+          and (g.attempt < t.max_attempts or g.outages is not null)
           and (j.max_age is null or t.created_at > end_attempts.now - j.max_age)
           then 'pending'
         else 'failed'
       end as verdict,
       end_attempts.now + case
+        when p.kind is null and g.outages is not null
+          then pgjobs.backoff(g.task_id, g.outages + 1, '1 second', '1 minute', 0.25, null)
         when p.kind is null then pgjobs.backoff(g.task_id, g.attempt, j.backoff_base, j.backoff_cap, j.jitter_share, j.jitter_cap)
         else pgjobs.backoff(g.task_id, g.attempt, p.backoff_base, p.backoff_cap, p.jitter_share, p.jitter_cap)
       end as again_at
     from (
       select
         l.*,
-        case when cardinality(end_attempts.errors) > 1 then array_position(end_attempts.tokens, l.token) else 1 end as place
-      from gone as l
+        case
+          when end_attempts.kinds[l.place] = 'outage' and coalesce(end_attempts.retryable[l.place], true)
+            then pgjobs._outages_in_a_row(l.task_id)
+        end as outages
+      from (
+        select
+          h.*,
+          case when cardinality(end_attempts.errors) > 1 then array_position(end_attempts.tokens, h.token) else 1 end as place
+        from gone as h
+      ) as l
     ) as g
     join pgjobs.tasks as t on t.id = g.task_id
     join pgjobs.jobs as j on j.id = g.job_id
@@ -103,7 +145,10 @@ begin
     where verdict = 'pending'
   ), later as (
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error, error_kind)
-    select task_id, again_at, job_id, priority, attempt, error, kind from judged where verdict = 'pending'
+    select
+      task_id, again_at, job_id, priority, attempt - case when outages is null then 0 else 1 end, error, kind
+    from judged
+    where verdict = 'pending'
   ), ended as (
     insert into pgjobs.outcomes (
       task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at,

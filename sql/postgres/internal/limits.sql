@@ -1,5 +1,30 @@
--- Refuses documents that are too large or nested too deep. Callers skip it for
--- documents under 512 bytes, which can be neither.
+-- Whether a document has a number that other programs cannot read: written out it has more
+-- than 4,300 digits, where Python stops, or a fraction and more digits before it than a
+-- floating-point number has. Stored it may take a few bytes: 1e5000 is valid.
+create function pgjobs._has_long_number(document jsonb)
+returns boolean
+language plpgsql immutable
+as $$
+begin
+  -- Looking at the text costs a third of looking at each number, and hardly any text goes on.
+  if document::text !~ '[0-9]{200}' then
+    return false;
+  end if;
+  return exists (
+    select
+    from jsonb_path_query(document, 'strict $.** ? (@.type() == "number")') as n (number)
+    cross join lateral ltrim(n.number::text, '-') as w (written)
+    where length(w.written) > 308
+      and (length(replace(w.written, '.', '')) > 4300 or position('.' in w.written) > 309)
+  );
+end
+$$;
+
+comment on function pgjobs._has_long_number is
+  'Whether a document has a number that programs cannot read. Example: select pgjobs._has_long_number(''[1e5000]'')';
+
+-- Refuses documents that are too large, nested too deep or have numbers that are too long.
+-- Callers skip it for documents under 512 bytes, 308 as text, which can have none of it.
 create function pgjobs.check_document(document jsonb, what text)
 returns void
 language plpgsql stable
@@ -15,11 +40,15 @@ begin
   if jsonb_path_exists(document, '$.**{65}') then
     perform pgjobs.refuse('payload-invalid', format('The %s is nested deeper than 64 levels', what));
   end if;
+  if pgjobs._has_long_number(document) then
+    perform pgjobs.refuse('payload-invalid', format('The %s has a number of too many digits', what),
+      'A number has at most 4300 digits, and 308 before a decimal point.', 'Send it as a string.');
+  end if;
 end
 $$;
 
 comment on function pgjobs.check_document is
-  'Refuses oversize and overdeep JSON. Example: select pgjobs.check_document(''{}'', ''payload'')';
+  'Refuses JSON that is too large, too deep or has too long numbers. Example: select pgjobs.check_document(''{}'', ''payload'')';
 
 create function pgjobs.check_documents(documents jsonb[], what text)
 returns void
@@ -27,17 +56,34 @@ language plpgsql stable
 as $$
 begin
   -- One small document needs no statement, which would cost a single submit more than all other checks.
-  if documents is null or (cardinality(documents) = 1 and pg_column_size(documents[1]) <= 512) then
+  if documents is null or (
+    cardinality(documents) = 1 and pg_column_size(documents[1]) <= 512 and octet_length(documents[1]::text) <= 308
+  ) then
     return;
   end if;
   perform pgjobs.check_document(d.document, check_documents.what)
   from unnest(check_documents.documents) as d (document)
-  where pg_column_size(d.document) > 512;
+  where pg_column_size(d.document) > 512 or octet_length(d.document::text) > 308;
 end
 $$;
 
 comment on function pgjobs.check_documents is
-  'Refuses oversize and overdeep JSON in a batch. Example: select pgjobs.check_documents(array[''{}''::jsonb], ''payload'')';
+  'Refuses JSON that is too large, too deep or has too long numbers, in a batch. Example: select pgjobs.check_documents(array[''{}''::jsonb], ''payload'')';
+
+-- Refuses what is not a while to wait.
+create function pgjobs._check_delay(delay interval)
+returns void
+language plpgsql immutable
+as $$
+begin
+  if delay < interval '0' or delay > interval '1000 years' then
+    perform pgjobs.refuse('validation-error', 'delay must be between zero and 1000 years', format('Got %s.', delay));
+  end if;
+end
+$$;
+
+comment on function pgjobs._check_delay is
+  'Refuses delays that cannot be. Example: select pgjobs._check_delay(''1 hour'')';
 
 -- A batch of acknowledgements: arrays of one length, at most 10,000 items.
 -- `lengths` are those of the further arrays, null for one that was left out.

@@ -65,6 +65,9 @@ begin
   if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
     perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
   end if;
+  if pgjobs._has_long_number(schema) then
+    perform pgjobs.refuse('validation-error', 'A number in a schema has at most 4300 digits');
+  end if;
   if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\[:cntrl:]]*"|[^\s";[:cntrl:]]+))*$'
     or length(content_type) > 200
   then

@@ -22,6 +22,9 @@ begin
   if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
     perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
   end if;
+  if pgjobs._has_long_number(schema) then
+    perform pgjobs.refuse('validation-error', 'A number in a schema has at most 4300 digits');
+  end if;
   if max_attempts not between 1 and 10000 then
     perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
   end if;

@@ -32,8 +32,8 @@ begin
   if priority is null or priority not between 1 and 10 then
     perform pgjobs.refuse('validation-error', 'priority must be between 1 and 10', format('Got %s.', priority));
   end if;
-  if delay < interval '0' or delay > interval '1000 years' then
-    perform pgjobs.refuse('validation-error', 'delay must be between zero and 1000 years', format('Got %s.', delay));
+  if delay is not null then
+    perform pgjobs._check_delay(check_submission.delay);
   end if;
   if max_attempts not between 1 and 10000 then
     perform pgjobs.refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));

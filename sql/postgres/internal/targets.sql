@@ -11,9 +11,9 @@ begin
     perform pgjobs.refuse('validation-error', 'A node''s name has 1 to 200 characters');
   end if;
   if jsonb_typeof(check_target.target) <> 'object' or coalesce(v_type, '') !~ '^[a-z][a-z0-9_]{0,49}$'
-    or octet_length(check_target.target::text) > 10000
+    or octet_length(check_target.target::text) > 10000 or pgjobs._has_long_number(check_target.target)
   then
-    perform pgjobs.refuse('validation-error', 'A target is an object with a type and at most 10000 bytes');
+    perform pgjobs.refuse('validation-error', 'A target is an object with a type and at most 10000 bytes, and no number of more than 4300 digits');
   end if;
   if pgjobs.redact_document(check_target.target) <> check_target.target then
     perform pgjobs.refuse('validation-error', 'A target must not hold secrets, queries or fragments',

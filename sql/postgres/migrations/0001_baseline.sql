@@ -14,16 +14,21 @@ create table pgjobs.settings (
   retain_events interval not null default '7 days',
   cleanup_after interval not null default '7 days',
   show_secrets boolean not null default false,
+  max_outages integer not null default 100,
   constraint settings_are_one_row check (is_only),
   constraint durations_are_positive check (
     worker_timeout > interval '0' and internal_timeout > interval '0'
     and max_lease > interval '0' and aging >= interval '0'
+    and greatest(worker_timeout, internal_timeout, max_lease) <= interval '1000 years'
+    and aging <= interval '100 years'
   ),
   constraint retention_is_not_negative check (
     retain_completed >= interval '0' and retain_failed >= interval '0' and retain_events >= interval '0'
+    and greatest(retain_completed, retain_failed, retain_events) <= interval '1000 years'
   ),
-  constraint cleanup_is_not_in_the_future check (cleanup_after >= interval '0'),
-  constraint payload_limit_is_sane check (payload_limit between 1024 and 67108864)
+  constraint cleanup_is_not_in_the_future check (cleanup_after between interval '0' and interval '1000 years'),
+  constraint payload_limit_is_sane check (payload_limit between 1024 and 67108864),
+  constraint outages_are_counted check (max_outages between 0 and 10000)
 );
 insert into pgjobs.settings default values;
 
@@ -42,6 +47,8 @@ comment on column pgjobs.settings.retain_failed is 'How long failed and cancelle
 comment on column pgjobs.settings.retain_events is 'How long events are kept; 0 keeps them for ever.';
 comment on column pgjobs.settings.cleanup_after is
   'A run that ended without completing is cleaned up when it ended longer ago than this; 0 cleans up nothing.';
+comment on column pgjobs.settings.max_outages is
+  'How often in a row a task goes back because of an outage without an attempt used; then it counts as any error.';
 
 create table pgjobs.secrets (
   is_only boolean primary key default true,
@@ -85,10 +92,13 @@ create table pgjobs.jobs (
   constraint categories_are_well_formed check (category <> '' and category !~ ':' and length(category) <= 200),
   constraint names_are_well_formed check (name <> '' and length(name) <= 200),
   constraint attempts_are_possible check (max_attempts between 1 and 10000),
-  constraint backoff_grows check (backoff_base >= interval '0' and backoff_cap >= backoff_base),
+  constraint backoff_grows check (
+    backoff_base >= interval '0' and backoff_cap >= backoff_base and backoff_cap <= interval '1000 years'
+  ),
   constraint jitter_is_a_share check (jitter_share between 0 and 1 and jitter_cap >= interval '0'),
   constraint ages_are_not_negative check (
     max_age > interval '0' and retain_completed >= interval '0' and retain_failed >= interval '0'
+    and greatest(max_age, retain_completed, retain_failed) <= interval '1000 years'
   ),
   constraint events_are_known check (events in ('failures', 'full')),
   constraint limits_are_possible check (max_running between 1 and 1000000)
@@ -133,7 +143,9 @@ create table pgjobs.error_policies (
   jitter_cap interval,
   primary key (job_id, kind),
   constraint kinds_are_named check (kind <> '' and length(kind) <= 200),
-  constraint backoff_grows check (backoff_base >= interval '0' and backoff_cap >= backoff_base),
+  constraint backoff_grows check (
+    backoff_base >= interval '0' and backoff_cap >= backoff_base and backoff_cap <= interval '1000 years'
+  ),
   constraint jitter_is_a_share check (jitter_share between 0 and 1 and jitter_cap >= interval '0')
 );
 

@@ -1,6 +1,9 @@
 -- Ends attempts without success: retries what may be retried, fails or cancels
 -- the rest. Takes :v_ending, arrays of task, error, kind and whether it may be
 -- retried; answers :v_judged, arrays of task and verdict.
+--
+-- An outage (kind `outage`) is not the task's fault: it is noted and waited for, and uses
+-- up no attempt, as long as there were not too many in a row.
 with ending as materialized (
   select
     json_extract(e.value, '$[0]') as id,
@@ -8,22 +11,54 @@ with ending as materialized (
     json_extract(e.value, '$[2]') as kind,
     coalesce(json_extract(e.value, '$[3]'), true) as is_retryable
   from json_each(:v_ending) as e
+), recent as materialized (
+  select
+    a.task_id, a.id, a.error_kind,
+    row_number() over (partition by a.task_id order by a.id desc) as place
+  from attempts as a
+  where a.task_id in (select e.id from ending as e where e.kind = 'outage' and e.is_retryable)
+), outages as materialized (
+  select
+    e.id,
+    (
+      select count(*)
+      from recent as r
+      where r.task_id = e.id
+        and r.id > coalesce(
+          (select max(o.id) from recent as o where o.task_id = e.id and o.error_kind is not 'outage'), 0
+        )
+    ) as quantity
+  from ending as e
+  where e.kind = 'outage' and e.is_retryable
 ), policies as materialized (
   select
-    e.id, e.error, substr(e.kind, 1, 200) as kind, t.cancel_requested_at, t.attempt,
+    e.id, e.error, substr(e.kind, 1, 200) as kind, t.cancel_requested_at, t.attempt, u.id is not null as is_free,
     e.is_retryable and coalesce(p.is_retryable, true)
-    and t.attempt < t.max_attempts
+    and (t.attempt < t.max_attempts or u.id is not null)
     and (j.max_age is null or t.created_at > now() - j.max_age) as may_retry,
-    min(
-      iif(p.kind is null, j.backoff_base, p.backoff_base) * 1.0 * (1 << min(t.attempt - 1, 60)),
-      iif(p.kind is null, j.backoff_cap, p.backoff_cap)
+    iif(
+      p.kind is null and u.id is not null,
+      min(1000000.0 * (1 << min(u.quantity, 60)), 60000000),
+      min(
+        iif(p.kind is null, j.backoff_base, p.backoff_base) * 1.0 * (1 << min(t.attempt - 1, 60)),
+        iif(p.kind is null, j.backoff_cap, p.backoff_cap)
+      )
     ) as delay,
-    iif(p.kind is null, j.jitter_share, p.jitter_share) as jitter_share,
-    coalesce(iif(p.kind is null, j.jitter_cap, p.jitter_cap), 9e18) as jitter_cap
+    case
+      when p.kind is not null then p.jitter_share
+      when u.id is not null then 0.25
+      else j.jitter_share
+    end as jitter_share,
+    case
+      when p.kind is not null then coalesce(p.jitter_cap, 9e18)
+      when u.id is not null then 9e18
+      else coalesce(j.jitter_cap, 9e18)
+    end as jitter_cap
   from ending as e
   cross join tasks as t on t.id = e.id
   join jobs as j on j.id = t.job_id
   left join error_policies as p on p.job_id = t.job_id and p.kind = e.kind
+  left join outages as u on u.id = e.id and u.quantity < (select s.max_outages from settings as s)
 )
 select json_group_array(json_array(
   p.id,
@@ -31,7 +66,8 @@ select json_group_array(json_array(
   p.error,
   p.kind,
   -- Jitter depends on the task and the attempt alone, so that it can be predicted.
-  now() + cast(p.delay + min(p.delay * p.jitter_share, p.jitter_cap) * luck(p.id, p.attempt) as integer)
+  now() + cast(p.delay + min(p.delay * p.jitter_share, p.jitter_cap) * luck(p.id, p.attempt) as integer),
+  p.is_free
 )) as v_judged
 from policies as p;
 
@@ -48,6 +84,7 @@ where json_extract(e.value, '$[1]') = 'pending';
 update tasks
 set
   status = 'pending',
+  attempt = tasks.attempt - json_extract(e.value, '$[5]'),
   due_at = json_extract(e.value, '$[4]'),
   error = json_extract(e.value, '$[2]'),
   error_kind = json_extract(e.value, '$[3]'),

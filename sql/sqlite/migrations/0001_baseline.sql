@@ -14,6 +14,7 @@ create table settings (
   retain_failed integer not null default 5184000000000,
   retain_events integer not null default 604800000000,
   show_secrets integer not null default 0,
+  max_outages integer not null default 100,
   constraint settings_are_one_row check (is_only = 1),
   constraint durations_are_positive check (
     worker_timeout > 0 and internal_timeout > 0 and max_lease > 0 and aging >= 0
@@ -21,7 +22,8 @@ create table settings (
   constraint retention_is_not_negative check (
     retain_completed >= 0 and retain_failed >= 0 and retain_events >= 0
   ),
-  constraint payload_limit_is_sane check (payload_limit between 1024 and 67108864)
+  constraint payload_limit_is_sane check (payload_limit between 1024 and 67108864),
+  constraint outages_are_counted check (max_outages between 0 and 10000)
 ) strict;
 insert into settings default values;
 

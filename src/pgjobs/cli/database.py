@@ -89,13 +89,19 @@ def drive(conversation: Coroutine[Any, Any, Result]) -> Result:
 
 
 @asynccontextmanager
-async def opened(url: str, **options: Any) -> AsyncIterator[Queue]:
+async def opened(url: str, *, waits: bool = False, **options: Any) -> AsyncIterator[Queue]:
+    """The queue at a URL. One that `waits` is opened before the database can be reached, if need be."""
+    from pgjobs.drivers.outages import is_away
     from pgjobs.queue import Queue
 
     try:
         queue = await Queue.connect(url, **options)
     except ValueError:
         raise _not_understood() from None
+    except Exception as error:
+        if not (waits and is_away(error)):
+            raise
+        queue = await Queue.connect(url, **options, min_size=0)
     async with queue:
         yield queue
 

@@ -45,7 +45,7 @@ def worker(
 
         # One connection for each transaction() that may be open, and some for the worker itself.
         options = {"max_size": max(settings.pool_max_size, concurrency + 4)}
-        async with opened(address, **({} if address.startswith("sqlite") else options)) as queue:
+        async with opened(address, waits=True, **({} if address.startswith("sqlite") else options)) as queue:
             served.use(queue)
             worker = Worker(
                 queue,

@@ -9,6 +9,8 @@ from typing import Any
 
 import asyncpg
 
+from pgjobs.drivers.outages import is_away, mark_outage
+
 KEEP_SECONDS = 1.0
 
 
@@ -31,12 +33,16 @@ class Lending:
     async def take(self) -> Any:
         while self._kept:
             connection = self._kept.pop()
-            if _is_usable(connection):
+            if is_usable(connection):
                 return connection
             await self.give_back(connection)
         self._asking += 1
         try:
             return await self._pool.acquire()
+        except Exception as error:
+            if is_away(error):
+                mark_outage(error)
+            raise
         finally:
             self._asking -= 1
 
@@ -84,7 +90,7 @@ class Lending:
             await self.give_back(connection)
 
 
-def _is_usable(connection: Any) -> bool:
+def is_usable(connection: Any) -> bool:
     try:
         return not connection.is_closed()
     except asyncpg.InterfaceError:

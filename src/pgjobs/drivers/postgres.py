@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
@@ -13,12 +14,13 @@ import asyncpg
 
 from pgjobs.drivers import Row, Wake
 from pgjobs.drivers.arguments import Call
-from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import connector
-from pgjobs.drivers.lending import Lending
+from pgjobs.drivers.lending import Lending, is_usable
 from pgjobs.drivers.listener import Listener
+from pgjobs.drivers.moments import reading_any_time
+from pgjobs.drivers.outages import mark_outage
 from pgjobs.drivers.statements import (
-    DOCUMENT_COLUMNS,
+    DECODERS,
     Refusal,
     call_text,
     call_text_in_rooms,
@@ -73,6 +75,7 @@ class PostgresDriver:
         if is_pooled:
             options.setdefault("statement_cache_size", 0)
         options.setdefault("connect", connector(dsn))
+        options["init"] = reading_any_time(options.get("init"))
         pool = await asyncpg.create_pool(
             dsn,
             min_size=settings.pool_min_size if min_size is None else min_size,
@@ -112,8 +115,14 @@ class PostgresDriver:
         if self._transactions is None:
             # A few connections stay free: whoever holds a transaction may wait for another verb.
             self._transactions = asyncio.Semaphore(max(1, self.pool.get_max_size() - 3))
-        async with self._transactions, self._lending.lent() as connection, connection.transaction():
-            yield connection
+        async with self._transactions, self._lending.lent() as connection:
+            try:
+                async with connection.transaction():
+                    yield connection
+            except Exception as error:
+                if not is_usable(connection):
+                    mark_outage(error)
+                raise
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         return await self._repeated(verb, arguments, None)
@@ -241,18 +250,18 @@ async def call(
             raise
         raise translated from error
     names = tuple(rows[0].keys()) if rows else ()
-    columns = DOCUMENT_COLUMNS.intersection(names)
+    columns = DECODERS.keys() & set(names)
     if not columns or decodes_itself:
         return cast("Sequence[Row]", rows)
     return [_decoded(row, names, columns) for row in rows]
 
 
-def _decoded(row: Any, names: tuple[str, ...], columns: frozenset[str]) -> Row:
+def _decoded(row: Any, names: tuple[str, ...], columns: AbstractSet[str]) -> Row:
     # Half the time of dict(row), which looks every name up.
     plain = dict(zip(names, row, strict=False))
     for name in columns:
         if plain[name] is not None:
-            plain[name] = decode(plain[name])
+            plain[name] = DECODERS[name](plain[name])
     return plain
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pgjobs.drivers.documents import decode, encode
+from pgjobs.drivers.documents import decode, decode_parts, encode
 from pgjobs.errors import InvalidArgument
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -174,11 +174,11 @@ _COLUMNS: Mapping[str, Convert] = {
             "result",
             "progress",
             "schema",
-            "fields",
             "tags",
         ),
         decode,
     ),
+    **dict.fromkeys(("fields",), decode_parts),
     **dict.fromkeys(
         (
             "keep",

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pgjobs.drivers.arguments import Call
-from pgjobs.drivers.documents import encode
+from pgjobs.drivers.documents import decode, decode_parts, encode
 from pgjobs.errors import (
     BY_SQLSTATE,
     Forbidden,
@@ -19,10 +19,12 @@ from pgjobs.errors import (
 
 DOCUMENTS = frozenset({"schema", "payload", "result", "target"})
 DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
-DOCUMENT_COLUMNS = frozenset(
-    {"payload", "result", "progress", "schema", "fields", "found", "document", "serves", "holds", "recent"}
-    | {"target", "job_target", "target_snapshot_json", "fields_json"}
+_GIVEN = ("payload", "result", "progress", "schema", "target", "job_target", "target_snapshot_json")
+_WRITTEN = ("fields", "found", "document", "serves", "holds", "recent", "fields_json")
+DECODERS: Mapping[str, Callable[[str], Any]] = dict.fromkeys(_GIVEN, decode) | dict.fromkeys(
+    _WRITTEN, decode_parts
 )
+"""How columns with documents are read: those that callers gave, and those that SQL wrote around them."""
 
 
 @lru_cache(maxsize=512)

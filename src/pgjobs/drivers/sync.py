@@ -7,18 +7,20 @@ import select
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, Self
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
+from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
 from pgjobs.drivers import Driver, Row, Wake
 from pgjobs.drivers.arguments import Call
-from pgjobs.drivers.documents import decode
 from pgjobs.drivers.hosts import HOST_SECONDS, servers_of
-from pgjobs.drivers.statements import Refusal, call_text, encoded, problem_of
+from pgjobs.drivers.moments import FIRST, LAST
+from pgjobs.drivers.statements import DECODERS, Refusal, call_text, encoded, problem_of
 from pgjobs.errors import DatabaseUnavailable, InvalidArgument
 from pgjobs.settings import Settings
 
@@ -125,10 +127,10 @@ class BoundAsyncDriver(BoundSyncDriver):
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         text, values = _call(self.schema, verb, arguments)
         async with psycopg.AsyncCursor(self.pool, row_factory=dict_row) as cursor:
-            set_json_loads(decode, cursor)
+            _read_everything(cursor)
             with errors_translated(verb, arguments):
                 await cursor.execute(text, values)
-                return list(await cursor.fetchall())
+                return [_decoded(row) for row in await cursor.fetchall()]
 
 
 def driver_for_psycopg(connection: Any, *, schema: str) -> Driver:
@@ -142,9 +144,37 @@ def call(connection: Any, schema: str, verb: str, arguments: dict[str, Any]) -> 
     text, values = _call(schema, verb, arguments)
     # A cursor of our own: the connection's may write placeholders and read JSON in another way.
     with psycopg.Cursor(connection, row_factory=dict_row) as cursor, errors_translated(verb, arguments):
-        set_json_loads(decode, cursor)
+        _read_everything(cursor)
         cursor.execute(text, values)
-        return list(cursor.fetchall())
+        return [_decoded(row) for row in cursor.fetchall()]
+
+
+def _read_everything(cursor: Any) -> None:
+    """Documents as text, for each column to say how it is read, and times whatever their year."""
+    set_json_loads(_text, cursor)
+    cursor.adapters.register_loader("timestamptz", AnyTimeLoader)
+
+
+def _text(data: str | bytes) -> str:
+    return data if isinstance(data, str) else data.decode()
+
+
+def _decoded(row: dict[str, Any]) -> Row:
+    for name in DECODERS.keys() & row.keys():
+        if row[name] is not None:
+            row[name] = DECODERS[name](row[name])
+    return row
+
+
+class AnyTimeLoader(TimestamptzLoader):
+    """Reads times before the year 1 and after 9999 as the first and last there are."""
+
+    def load(self, data: Any) -> datetime:
+        try:
+            return super().load(data)
+        except psycopg.DataError:
+            text = bytes(data)
+            return FIRST if text.endswith(b"BC") or text.startswith(b"-") else LAST
 
 
 def _call(schema: str, verb: str, arguments: dict[str, Any]) -> tuple[str, list[Any]]:

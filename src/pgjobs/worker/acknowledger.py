@@ -107,7 +107,7 @@ class Acknowledger:
                 if isinstance(error, PgJobsError) and not isinstance(error, _IN_FLUX):
                     await self._settle_apart(items, send, error)
                     return
-                log.warning("acknowledging %d tasks: %s", len(items), _brief(error))
+                log.warning("acknowledging %d tasks: %s", len(items), brief(error))
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
                 pause = min(pause * 2, 2.0)
                 items = self._still_held(items)
@@ -172,7 +172,7 @@ def sentence(error: PgJobsError) -> str:
     return f"{error.message}: {error.detail}" if error.detail else error.message
 
 
-def _brief(error: BaseException) -> str:
+def brief(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0][:200]
 
 

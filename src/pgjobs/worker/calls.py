@@ -54,11 +54,22 @@ def _in_thread(job: TypedJob[..., Any], threads: ThreadPoolExecutor) -> Call:
         given = (task,) if job.signature.takes_task else ()
         context = copy_context()
         task.loop = asyncio.get_running_loop()
-        return await _uninterrupted(
-            task.loop.run_in_executor(threads, lambda: context.run(job.handler, *given, **arguments))
+        result, error = await _uninterrupted(
+            task.loop.run_in_executor(threads, _caught, lambda: context.run(job.handler, *given, **arguments))
         )
+        if error is not None:
+            raise error
+        return result
 
     return call
+
+
+def _caught(call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    """The result or the error: futures would take some errors for their own end, and not take others."""
+    try:
+        return call(), None
+    except BaseException as error:
+        return None, error
 
 
 def _in_process(job: TypedJob[..., Any], processes: ProcessPool) -> Call:
@@ -90,5 +101,5 @@ async def _uninterrupted(future: asyncio.Future[Any]) -> Any:
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
-            if future.cancelled():
-                raise
+            if future.done():
+                return future.result()

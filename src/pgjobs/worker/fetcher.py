@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from pgjobs import models
+from pgjobs.claims import UNREADABLE
 from pgjobs.drivers import Row
+from pgjobs.drivers.documents import Unreadable
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
 from pgjobs.typed_jobs import TypedJob
@@ -210,6 +212,10 @@ class Fetcher:
             if job is None:
                 log.error("task %s: this worker has no handler for %s", task.id, row["job"])
                 self._acknowledger.fail(task, f"No handler for {row['job']}", "unknown_job")
+                continue
+            if isinstance(task.payload, Unreadable):
+                log.error("task %s: its payload cannot be read", task.id)
+                self._acknowledger.fail(task, UNREADABLE, "payload_invalid", retryable=False)
                 continue
             if row["job_id"] in self._limited:
                 self._limited[row["job_id"]] += 1

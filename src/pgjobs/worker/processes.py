@@ -88,7 +88,7 @@ def _serve(connection: Connection) -> None:
             return
         try:
             answer = (True, _handler(place)(**arguments))
-        except Exception as error:
+        except BaseException as error:
             answer = (False, error)
         try:
             connection.send(answer)

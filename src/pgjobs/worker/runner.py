@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
+from pgjobs.drivers.outages import is_outage
 from pgjobs.errors import LeaseLost, PayloadInvalid
 from pgjobs.running import Abort, Blocked, RunningTask, Snooze, set_current
-from pgjobs.worker.acknowledger import Acknowledger, sentence
+from pgjobs.worker.acknowledger import Acknowledger, brief, sentence
 from pgjobs.worker.calls import Call, PayloadMisfit
-from pgjobs.worker.stepping import stepped
+from pgjobs.worker.stepping import Escaped, stepped
 
 log = logging.getLogger("pgjobs.worker")
 
@@ -94,6 +96,7 @@ class Runner:
             task.entered(this)
 
         timer = None
+        began_at = time.monotonic()
         try:
             if task.interruption is None:
                 call = self.calls[task.row["job_id"]]
@@ -103,18 +106,33 @@ class Runner:
                     timer = asyncio.get_running_loop().call_later(
                         task.job.timeout.total_seconds(), task.interrupt, "timed out"
                     )
-                result = await stepped(call(task), context, suspended)
+                result = await stepped(lambda: call(task), context, suspended)
             else:
                 raise asyncio.CancelledError
+        except GeneratorExit:
+            # The event loop is closing: nobody is left to be told.
+            raise
         except BaseException as error:
-            task.entered(None)
-            self._judge(task, error)
+            self._left(task, began_at)
+            self._judge(task, error.error if isinstance(error, Escaped) else error)
         else:
-            task.entered(None)
+            self._left(task, began_at)
             self._succeeded(task, result)
         finally:
             if timer is not None:
                 timer.cancel()
+
+    @staticmethod
+    def _left(task: RunningTask, began_at: float) -> None:
+        """The handler has ended; one that kept the event loop to itself has kept its timer from going off."""
+        task.entered(None)
+        timeout = task.job.timeout
+        if (
+            timeout is not None
+            and task.interruption is None
+            and time.monotonic() - began_at > timeout.total_seconds()
+        ):
+            task.interruption = "timed out"
 
     def _succeeded(self, task: RunningTask, result: Any) -> None:
         if task.interruption is not None:
@@ -129,6 +147,9 @@ class Runner:
                 document = task.job.signature.document(result)
             except PayloadInvalid as error:
                 self._acknowledger.fail(task, sentence(error), "result_invalid", retryable=False)
+            except Exception as error:
+                log.info("task %s: its result cannot be read", task.id, exc_info=error)
+                self._acknowledger.fail(task, _described(error), "result_invalid", retryable=False)
             else:
                 self._acknowledger.complete(task, document)
 
@@ -152,9 +173,9 @@ class Runner:
             acknowledger.fail(task, sentence(error), "payload_invalid", retryable=False)
         elif isinstance(error, Abort | Blocked):
             acknowledger.fail(task, error.message, error.kind, retryable=isinstance(error, Blocked))
-        elif isinstance(error, (KeyboardInterrupt, GeneratorExit)):
-            acknowledger.release(task)
-            raise error
+        elif is_outage(error) and not isinstance(error, task.job.permanent):
+            log.warning("task %s goes back because of an outage: %s", task.id, brief(error))
+            acknowledger.fail(task, _described(error), "outage")
         else:
             log.info("task %s failed", task.id, exc_info=error)
             retryable = not isinstance(error, task.job.permanent)

@@ -19,8 +19,8 @@ from uuid import UUID
 import asyncpg
 
 from pgjobs.drivers import Driver
-from pgjobs.drivers.outages import AWAY
-from pgjobs.errors import InvalidArgument, JobUnavailable, PgJobsError, WorkerNotFound
+from pgjobs.drivers.outages import AWAY, is_away
+from pgjobs.errors import DatabaseUnavailable, InvalidArgument, JobUnavailable, PgJobsError, WorkerNotFound
 from pgjobs.jobs import Jobs
 from pgjobs.queue import Queue
 from pgjobs.running import RunningTask
@@ -110,7 +110,14 @@ class Worker:
         if signals:
             for number in (signal.SIGTERM, signal.SIGINT):
                 asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
-        await self.start()
+        try:
+            await self.start()
+        except (*AWAY, DatabaseUnavailable):
+            if not self._stopped.is_set():
+                raise
+            await self._leave()
+            log.info("worker %s has stopped before the database could be reached", self.name)
+            return
         try:
             await self._stopped.wait()
         finally:
@@ -197,17 +204,32 @@ class Worker:
             self._acknowledger.release(task)
 
     async def _join(self) -> None:
-        """Registers, through lost connections too: the database was reached when the queue was opened."""
+        """Registers, and waits for the database as long as there is none to write to."""
         pause = 0.1
         while True:
             try:
-                return await self._register()
+                return await self._register_unless_stopped()
             except AWAY as error:
-                log.warning("registering: %s: %s", type(error).__name__, error)
-                if self._stopped.is_set():
+                if self._stopped.is_set() or not is_away(error):
                     raise
-            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
+                log.warning("waiting for the database: %s: %s", type(error).__name__, error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause * random.uniform(0.5, 1.5)):  # noqa: S311
+                    await self._stopped.wait()
             pause = min(pause * 2, 5.0)
+
+    async def _register_unless_stopped(self) -> None:
+        """Connecting may take as long as the network likes, and who stops a worker does not wait for that."""
+        registering = asyncio.create_task(self._register())
+        stopping = asyncio.create_task(self._stopped.wait())
+        try:
+            await asyncio.wait((registering, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if not (await asyncio.wait((registering,), timeout=1))[0]:
+                raise DatabaseUnavailable("Stopped before the database could be reached")
+            registering.result()
+        finally:
+            registering.cancel()
+            stopping.cancel()
 
     async def _register(self) -> None:
         """Registers jobs and schedules, to be kept whether anybody serves them or not, and this worker."""
