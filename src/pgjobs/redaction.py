@@ -184,6 +184,17 @@ def redact_schema(schema: Any, *, is_secret: bool = False) -> Any:
     return shown
 
 
+_TURNS = {
+    code: f"\\u{code:04x}"
+    for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def unturned(text: str) -> str:
+    """A text whose controls of the direction of writing are shown: they can make it read as another."""
+    return text.translate(_TURNS)
+
+
 class RedactingFormatter(logging.Formatter):
     """Formats log records without credentials, tracebacks included.
 
@@ -192,7 +203,8 @@ class RedactingFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        return "\n".join(map(redact, _without_middle(super().format(record)).split("\n")))
+        lines = _without_middle(super().format(record)).split("\n")
+        return unturned("\n".join(map(redact, lines)))
 
 
 def _without_middle(text: str) -> str:

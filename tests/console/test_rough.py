@@ -256,3 +256,36 @@ def test_progress_that_is_no_number_draws_no_bar(console: Console, open_page: Op
         ("half", None),
     ):
         assert page.evaluate(shares, progress) == share
+
+
+TURNED = """() => {
+  const turns = /[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/;
+  const told = [document.body.textContent];
+  for (const element of document.body.querySelectorAll("*"))
+    told.push(element.title, element.getAttribute("aria-label"), element.getAttribute("placeholder"));
+  return told.filter((text) => text && turns.test(text));
+}"""
+
+
+def test_controls_of_the_direction_of_writing_are_shown_as_escapes(console: Console, open_page: Open):
+    async def turned(queue: Queue) -> str:
+        name = "safe\u202egpj.exe"
+        await queue.register_job("lab", "rough", name)
+        worker = await queue.register_worker("w\u2066x", jobs=[f"lab:rough:{name}"])
+        task = await queue.submit_task(
+            f"lab:rough:{name}", {"text": "a\u200fb"}, owner="o\u061cx", tags=["t\u202ex"]
+        )
+        leases = await queue.claim_tasks(worker.id, start=True)
+        await queue.fail_tasks(leases, ["bad\u202eerror"], retryable=[False])
+        return await uuid_of(queue, task.task_id)
+
+    task = with_queue(console, turned)
+    page = open_page(console, "/tasks")
+    for place, told in (
+        ("/tasks", "safe\\u202egpj.exe"), ("/jobs", "safe\\u202egpj.exe"), ("/workers", "w\\u2066x"),
+        (f"/tasks/{task}", "bad\\u202eerror"),
+    ):  # fmt: skip
+        page.goto(console.at(place))
+        page.get_by_text(told).first.wait_for()
+        expect(page.locator("[aria-busy]")).to_have_count(0)
+        assert page.evaluate(TURNED) == []

@@ -25,9 +25,9 @@ def code_of(error: PgJobsError) -> int:
 
 def without_credentials(text: str) -> str:
     """The text without what gives access."""
-    from pgjobs.redaction import redact
+    from pgjobs.redaction import redact, unturned
 
-    return "\n".join(map(redact, text.split("\n")))
+    return unturned("\n".join(map(redact, text.split("\n"))))
 
 
 def sentence(error: PgJobsError) -> str:

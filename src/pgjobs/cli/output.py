@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from pgjobs.redaction import unturned
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -39,7 +41,7 @@ class Bar:
 
 
 def say(text: str) -> None:
-    typer.echo(text, err=True)
+    typer.echo(unturned(text), err=True)
 
 
 def print_document(model: BaseModel) -> None:
@@ -93,7 +95,7 @@ def cell(value: Any) -> str:
         text = json.dumps(value, default=str, ensure_ascii=False)
     else:
         text = str(value)
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    return "".join(letter if letter.isprintable() else " " for letter in unturned(text))
 
 
 @contextmanager

@@ -1,9 +1,21 @@
 // Preact, signals and htm, tied together.
-import { Component, h, render } from "./vendor/preact.js";
+import { Component, h, options, render } from "./vendor/preact.js";
 import { batch, computed, effect, signal, untracked } from "./vendor/signals-core.js";
 import htm from "./vendor/htm.js";
 
 export { batch, computed, effect, render, signal, untracked };
+
+// Controls that turn the direction of writing can make a text read as another: they are shown as escapes.
+const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const plain = (text) => text.replace(TURNS, (turn) => `\\u${turn.charCodeAt(0).toString(16).padStart(4, "0")}`);
+const SHOWN = ["title", "aria-label", "placeholder"];
+options.vnode = (node) => {
+  if (node.type === null && typeof node.props === "string") node.props = plain(node.props);
+  if (typeof node.type !== "string") return;
+  for (const name of SHOWN) {
+    if (typeof node.props[name] === "string") node.props[name] = plain(node.props[name]);
+  }
+};
 
 // A plain function used as a component watches the signals it reads, like any view.
 const views = new WeakMap();

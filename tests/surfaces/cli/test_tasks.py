@@ -55,6 +55,19 @@ async def test_lists_are_filtered_paged_and_plain_in_a_pipe(pgjobs: Pgjobs, queu
     assert "\x1b" not in listed.stdout + listed.stderr
 
 
+async def test_controls_of_the_direction_of_writing_are_shown_as_escapes(
+    pgjobs: Pgjobs, queue: Queue, job: str
+):
+    turns = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    [number] = await failed_tasks(queue, job, 1, error=f"safe{turns}gpj.exe")
+    told = [pgjobs("tasks", "list").stdout, pgjobs("tasks", "show", number).stdout]
+    told.append(pgjobs("tasks", "wait", number).stderr)
+    told.append(pgjobs("tasks", "list", "--job", f"lab:x:{turns}").stderr)
+    escaped = "".join(f"\\u{ord(turn):04x}" for turn in turns)
+    assert [escaped in text for text in told] == [True] * len(told), told
+    assert not set(turns) & set("".join(told))
+
+
 async def test_a_task_is_shown_by_number_and_by_public_id(pgjobs: Pgjobs, queue: Queue, job: str):
     [number] = await failed_tasks(queue, job, 1)
     task = await queue.get_task(number)
