@@ -65,6 +65,7 @@ comment on column pgjobs.jobs_status.wait_p95 is 'The same of 95 in 100.';
 comment on column pgjobs.jobs_status.run_p50 is 'Seconds from claim to completion that half of the last hours tasks stayed below.';
 comment on column pgjobs.jobs_status.run_p95 is 'The same of 95 in 100.';
 comment on column pgjobs.jobs_status.job_id is 'Its number.';
+comment on column pgjobs.jobs_status.pause_reason is 'Why it is paused.';
 
 create view pgjobs.running as
 select v.* from pgjobs.running() as v;

@@ -90,6 +90,7 @@ class JobStatus(Record):
     run_p50: float | None
     run_p95: float | None
     job_id: int
+    pause_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ async def test_a_retry_keeps_the_history(queue, job, stage):
     attempts = await queue.list_attempts(task.id)
     assert [(a.attempt, a.status, a.error) for a in attempts] == [
         (1, "failed", "broken"),
-        (1, "completed", None),
+        (2, "completed", None),
     ]
 
 
@@ -148,3 +148,19 @@ async def test_a_task_brought_back_to_a_paused_job_waits_there(queue, job, verb)
 
 def vars_of(document):
     return {name: getattr(document, name) for name in document.__dataclass_fields__}
+
+
+async def test_attempts_are_numbered_through_an_operators_retry(queue, job):
+    task = await queue.submit_task(job, max_attempts=1)
+    for _ in range(2):
+        await queue.fail_task(await claim(queue, job), "broken")
+        await queue.retry_task(task.task_id)
+    assert (await queue.get_task(task.task_id)).attempt == 0
+    await queue.complete_task(await claim(queue, job))
+    attempts = await queue.list_attempts(task.task_id)
+    assert [(attempt.attempt, attempt.status) for attempt in attempts] == [
+        (1, "failed"),
+        (2, "failed"),
+        (3, "completed"),
+    ]
+    assert (await queue.get_task(task.task_id)).attempt == 1

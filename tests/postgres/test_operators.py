@@ -331,3 +331,38 @@ async def test_the_view_of_schedules_shows_no_payload_and_how_runs_went(queue, p
     assert "hunter2" not in str(row)
     assert (row["full_name"], row["job"], row["state"]) == ("@global:nightly", JOB, "active")
     assert '"status": "pending"' in row["recent"]
+
+
+async def test_why_a_job_is_paused_is_told_until_it_is_resumed(queue: Queue):
+    task = await queue.submit_task(JOB)
+    await queue.pause_job(JOB, actor="ada", reason="the printer\nis on fire, token=hunter2")
+    await queue.pause_job(JOB, actor="bob")
+    (status,) = await queue.jobs_status()
+    assert status.state == "paused"
+    assert status.pause_reason is not None
+    assert status.pause_reason.startswith("the printer is on fire")
+    assert "hunter2" not in status.pause_reason
+    reason = next(step for step in await queue.why(task.task_id) if not step.is_ok)
+    assert "ago: the printer is on fire" in reason.answer
+    (finding,) = [found for found in await queue.findings() if found.subject == f"job {JOB}"]
+    assert "the job was paused" in finding.message
+    assert "ago: the printer is on fire" in finding.message
+    await queue.resume_job(JOB)
+    await queue.pause_job(JOB)
+    (status,) = await queue.jobs_status()
+    assert status.pause_reason is None
+
+
+async def test_a_clock_that_was_moved_makes_no_transaction_old(queue: Queue, psql: Any, database_url: str):
+    other = await asyncpg.connect(database_url, server_settings={"application_name": "young"})
+    async with other.transaction(isolation="repeatable_read"):
+        await other.execute("select count(*) from pgjobs.tasks")
+        await psql.execute("update pgjobs.test_clock set shift = interval '1 day'")
+        (blocker,) = [
+            found for found in await psql.fetch("select * from pgjobs.blockers()") if "young" in found["name"]
+        ]
+        assert timedelta(0) <= blocker["age"] < timedelta(hours=1)
+        assert [
+            found.subject for found in await queue.findings() if found.subject.startswith("session")
+        ] == []
+    await other.close()

@@ -51,7 +51,8 @@ begin
     where s.xmin is not null or s.catalog_xmin is not null
   )
   select
-    h.kind, h.name, h.pid, h.state, h.since, pgjobs.now() - h.since, age(h.horizon)::bigint, h.advice
+    -- By the server's clock, which is what `since` is by.
+    h.kind, h.name, h.pid, h.state, h.since, clock_timestamp() - h.since, age(h.horizon)::bigint, h.advice
   from holders as h
   order by age(h.horizon) desc, h.since;
 end

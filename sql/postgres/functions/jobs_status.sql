@@ -19,7 +19,8 @@ returns table (
   wait_p95 double precision,
   run_p50 double precision,
   run_p95 double precision,
-  job_id integer
+  job_id integer,
+  pause_reason text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -53,7 +54,7 @@ begin
     d.waiting, pgjobs.elapsed(d.oldest_at, v_now), d.scheduled, d.claimed, d.running, d.overdue,
     coalesce(h.completed, e.completed, 0), coalesce(h.failed, e.failed, 0),
     coalesce(h.cancelled, e.cancelled, 0), coalesce(h.retried, e.retried, 0),
-    h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id
+    h.wait_p50, h.wait_p95, h.run_p50, h.run_p95, j.id, j.pause_reason
   from pgjobs.jobs as j
   join pgjobs.depths(v_jobs) as d on d.job_id = j.id
   left join pgjobs.endings(case when not jobs_status.with_times then v_jobs end, v_now - interval '1 hour') as e

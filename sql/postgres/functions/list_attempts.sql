@@ -1,4 +1,5 @@
--- Every ended attempt of a task, oldest first; the one that settled it last.
+-- Every ended attempt of a task, oldest first; the one that settled it last. They are
+-- numbered through all of its lives: an operator's retry does not begin again at 1.
 create function pgjobs.list_attempts(task_id bigint)
 returns table (
   attempt smallint,
@@ -25,12 +26,20 @@ begin
     perform pgjobs.refuse('task-not-found', format('Task %s does not exist', list_attempts.task_id));
   end if;
   return query
-  select a.attempt, a.status, a.worker_id, a.holder, a.claimed_at, a.started_at, a.ended_at, a.error, a.error_kind, a.reason
-  from (select h.* from pgjobs.attempts as h where h.task_id = list_attempts.task_id order by h.id) as a
-  union all
-  select o.attempt, o.status, o.worker_id, o.holder, o.claimed_at, o.started_at, o.ended_at, o.error, o.error_kind, o.reason
-  from pgjobs.outcomes as o
-  where o.task_id = list_attempts.task_id;
+  select
+    (count(a.claimed_at) over (order by a.place))::smallint, a.status, a.worker_id, a.holder, a.claimed_at, a.started_at,
+    a.ended_at, a.error, a.error_kind, a.reason
+  from (
+    select h.id as place, h.status, h.worker_id, h.holder, h.claimed_at, h.started_at, h.ended_at, h.error, h.error_kind, h.reason
+    from pgjobs.attempts as h
+    where h.task_id = list_attempts.task_id
+    union all
+    select
+      9223372036854775807, o.status, o.worker_id, o.holder, o.claimed_at, o.started_at, o.ended_at, o.error, o.error_kind, o.reason
+    from pgjobs.outcomes as o
+    where o.task_id = list_attempts.task_id
+  ) as a
+  order by a.place;
 end
 $$;
 

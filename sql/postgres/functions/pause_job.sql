@@ -1,4 +1,5 @@
--- Makes claims pass a job by; tasks are still accepted and leases run on.
+-- Makes claims pass a job by; tasks are still accepted and leases run on. The reason is
+-- shown until the job is resumed.
 create function pgjobs.pause_job(job text, actor text default null, reason text default null)
 returns setof pgjobs.job
 language plpgsql volatile security definer
@@ -7,7 +8,11 @@ as $$
 declare
   v_job pgjobs.jobs := pgjobs.find_job(pause_job.job);
 begin
-  update pgjobs.jobs as j set paused_at = coalesce(j.paused_at, pgjobs.now()) where j.id = v_job.id;
+  update pgjobs.jobs as j
+  set
+    paused_at = coalesce(j.paused_at, pgjobs.now()),
+    pause_reason = coalesce(pgjobs.redact_line(nullif(pause_job.reason, '')), j.pause_reason)
+  where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
   values (pgjobs.now(), 'job_paused', v_job.id, v_job.room, pause_job.actor, pgjobs.redact_line(pause_job.reason));
   return query select v.* from pgjobs.job as v where v.id = v_job.id;

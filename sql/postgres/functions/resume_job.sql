@@ -7,7 +7,7 @@ as $$
 declare
   v_job pgjobs.jobs := pgjobs.find_job(resume_job.job);
 begin
-  update pgjobs.jobs as j set paused_at = null where j.id = v_job.id;
+  update pgjobs.jobs as j set paused_at = null, pause_reason = null where j.id = v_job.id;
   insert into pgjobs.events (at, kind, job_id, room, actor, message)
   values (pgjobs.now(), 'job_resumed', v_job.id, v_job.room, resume_job.actor, pgjobs.redact_line(resume_job.reason));
   perform pgjobs.wake(v_job.id, 100);

@@ -133,7 +133,7 @@ begin
     ('paused', v_job.paused_at is null,
       case
         when v_job.paused_at is null then 'Its job is not paused.'
-        else format('Job %s was paused %s ago.', task.job, pgjobs.ago(v_job.paused_at, now))
+        else format('Job %s was paused %s ago%s.', task.job, pgjobs.ago(v_job.paused_at, now), coalesce(': ' || v_job.pause_reason, ''))
       end,
       format('select * from pgjobs.resume_job(%s)', v_quoted)),
     ('limit', v_job.max_running is null or v_held < v_job.max_running,

@@ -17,7 +17,7 @@ begin
   return query
   with lines as materialized (
     select
-      j.id, j.full_name, j.paused_at, j.archived_at, d.oldest_at,
+      j.id, j.full_name, j.paused_at, j.pause_reason, j.archived_at, d.oldest_at,
       case d.waiting when 1 then '1 task waits' else d.waiting || ' tasks wait' end as waiting
     from pgjobs.depths(v_standing) as d
     join pgjobs.jobs as j on j.id = d.job_id
@@ -35,8 +35,9 @@ begin
   union all
   select
     'info', 'job ' || l.full_name,
-    format('%s; the job was %s %s ago', l.waiting,
-      case when l.archived_at is null then 'paused' else 'archived' end, pgjobs.ago(coalesce(l.archived_at, l.paused_at), now)),
+    format('%s; the job was %s %s ago%s', l.waiting,
+      case when l.archived_at is null then 'paused' else 'archived' end, pgjobs.ago(coalesce(l.archived_at, l.paused_at), now),
+      case when l.archived_at is null then coalesce(': ' || l.pause_reason, '') else '' end),
     format('select * from pgjobs.%s_job(%L)', case when l.archived_at is null then 'resume' else 'unarchive' end, l.full_name)
   from lines as l
   where l.paused_at is not null or l.archived_at is not null

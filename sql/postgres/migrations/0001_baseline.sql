@@ -80,6 +80,7 @@ create table pgjobs.jobs (
   retain_failed interval,
   created_at timestamptz not null,
   paused_at timestamptz,
+  pause_reason text,
   archived_at timestamptz,
   deleted_at timestamptz,
   keep boolean not null default false,
@@ -128,6 +129,7 @@ comment on column pgjobs.jobs.retain_completed is 'Overrides settings.retain_com
 comment on column pgjobs.jobs.retain_failed is 'Overrides settings.retain_failed.';
 comment on column pgjobs.jobs.created_at is 'When it was first registered.';
 comment on column pgjobs.jobs.paused_at is 'Set while claims pass it by.';
+comment on column pgjobs.jobs.pause_reason is 'Why it is paused, one line, redacted.';
 comment on column pgjobs.jobs.archived_at is 'Set while it is put away: hidden, refuses tasks, yields none; history is kept.';
 comment on column pgjobs.jobs.deleted_at is 'Soft delete: nobody serves it and nothing waits; registering it again brings it back.';
 comment on column pgjobs.jobs.keep is 'Whether it stays when nobody serves it; else it is retired with its last worker.';

@@ -1,10 +1,12 @@
 -- list_attempts(task_id bigint)
 --
--- Every ended attempt of a task, oldest first; the one that settled it last.
+-- Every ended attempt of a task, oldest first; the one that settled it last. They are
+-- numbered through all of its lives: an operator's retry does not begin again at 1.
 select refuse('task-not-found', 'Task ' || :task_id || ' does not exist')
 where not exists (select 1 from tasks as t where t.id = :task_id);
 select
-  a.attempt, a.status, a.worker_id, a.holder, a.claimed_at, a.started_at, a.ended_at, a.error, a.error_kind, a.reason
+  count(a.claimed_at) over (order by a.is_outcome, a.id) as attempt,
+  a.status, a.worker_id, a.holder, a.claimed_at, a.started_at, a.ended_at, a.error, a.error_kind, a.reason
 from (
   select h.*, false as is_outcome from attempts as h where h.task_id = :task_id
   union all

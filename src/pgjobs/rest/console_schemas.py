@@ -290,6 +290,7 @@ class JobSeen(Wire):
     name: str
     schema_: Any = Field(alias="schema")
     state: str
+    pause_reason: str | None
     workers: int
     waiting: int
     scheduled: int
@@ -315,6 +316,7 @@ class JobSeen(Wire):
             name=job.name,
             schema_=redact_schema(job.schema),
             state=status.state,
+            pause_reason=status.pause_reason,
             workers=status.workers,
             waiting=status.waiting,
             scheduled=status.scheduled,

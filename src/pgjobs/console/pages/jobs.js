@@ -24,7 +24,7 @@ const serving = (job) =>
 const Details = (job) => html`
   <dl class="facts">
     <dt>Address</dt><dd class="mono">${job.full_name}</dd>
-    <dt>State</dt><dd>${tag(job.state)}</dd>
+    <dt>State</dt><dd>${tag(job.state)}${job.pause_reason && html` <span class="muted">${job.pause_reason}</span>`}</dd>
     <dt>Registered</dt><dd><${Ago} at=${job.created_at} /></dd>
     <dt>Last hour</dt><dd>${number(job.completed_last_hour)} done, ${number(job.failed_last_hour)} failed</dd>
     <dt>At once</dt><dd>${job.max_running ? `at most ${number(job.max_running)}` : "any number"}</dd>
