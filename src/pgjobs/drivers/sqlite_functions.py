@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NoReturn
 from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
-from pgjobs.drivers.documents import decode
+from pgjobs.drivers.documents import decode, encode
 from pgjobs.drivers.sqlite_values import to_time
 from pgjobs.errors import BY_SQLSTATE, PgJobsError
-from pgjobs.redaction import redact, redact_line
+from pgjobs.redaction import redact, redact_document, redact_line
 from pgjobs.tracing import is_trace_context
 
 _BY_PROBLEM = {problem.problem: problem for problem in BY_SQLSTATE.values()}
@@ -67,6 +67,7 @@ class Context:
         connection.create_function("is_trace_context", 1, is_trace_context, deterministic=True)
         connection.create_function("redact", 1, _unless_null(redact), deterministic=True)
         connection.create_function("redact_line", 1, _unless_null(redact_line), deterministic=True)
+        connection.create_function("redact_document", 1, redact_json, deterministic=True)
         connection.create_function("luck", 2, luck, deterministic=True)
         connection.create_function("matches", 2, matches, deterministic=True)
         connection.create_function("is_json_over", 2, is_json_over, deterministic=True)
@@ -115,6 +116,11 @@ def matches(text: str | None, pattern: str) -> bool | None:
 
 def iso_time(microseconds: int | None) -> str | None:
     return None if microseconds is None else to_time(microseconds).isoformat()
+
+
+def redact_json(text: str | None) -> str | None:
+    """A JSON document without credentials."""
+    return None if text is None else encode(redact_document(decode(text)))
 
 
 def is_json_over(text: str | None, limit: int) -> bool:
