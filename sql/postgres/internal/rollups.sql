@@ -93,7 +93,9 @@ begin
     where u.ctid = any (array(
       select c.ctid from pgjobs.uncounted as c limit sweep_rollups.batch for update skip locked
     ))
-    returning u.job_id, u.measure, u.at, date_trunc('minute', u.at) as minute, u.task_ids, u.claimed_at
+    returning
+      u.job_id, u.measure, pgjobs._known_moment(u.at) as at, date_trunc('minute', pgjobs._known_moment(u.at)) as minute,
+      u.task_ids, u.claimed_at
   ), counted (minute, job_id, measure, bucket, quantity, seconds) as (
     select u.minute, u.job_id, u.measure, 0::smallint, sum(cardinality(u.task_ids)), 0
     from taken as u
@@ -101,7 +103,7 @@ begin
     union all
     select d.minute, d.job_id, 'run', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
     from (
-      select u.minute, u.job_id, date_part('epoch', u.at - c.claimed_at) as seconds
+      select u.minute, u.job_id, date_part('epoch', u.at - pgjobs._known_moment(c.claimed_at)) as seconds
       from taken as u
       cross join unnest(u.claimed_at) as c (claimed_at)
       where u.measure = 'completed'
@@ -110,7 +112,7 @@ begin
     union all
     select w.minute, w.job_id, 'wait', pgjobs.histogram_bucket(w.seconds), count(*), sum(w.seconds)
     from (
-      select u.minute, u.job_id, date_part('epoch', c.claimed_at - t.created_at) as seconds
+      select u.minute, u.job_id, date_part('epoch', pgjobs._known_moment(c.claimed_at) - pgjobs._known_moment(t.created_at)) as seconds
       from taken as u
       cross join unnest(u.task_ids, u.claimed_at) as c (task_id, claimed_at)
       join pgjobs.tasks as t on t.id = c.task_id
