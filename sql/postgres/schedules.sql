@@ -32,7 +32,7 @@ select
   end as state,
   (
     select coalesce(jsonb_agg(jsonb_build_object(
-      'due_at', r.due_at, 'task_id', pgjobs.uuid_of(r.task_id, (select k.task_key from pgjobs.secrets as k)),
+      'due_at', pgjobs._known_moment(r.due_at), 'task_id', pgjobs.uuid_of(r.task_id, (select k.task_key from pgjobs.secrets as k)),
       'reason', r.reason, 'is_manual', r.is_manual,
       -- Not by status_of: called for each run, it took half as long again.
       'status', case when r.task_id is null then 'skipped' else coalesce(

@@ -45,6 +45,7 @@ BAD_DOCUMENTS = {
     "a lone surrogate in a key": ({LONE: 1}, PayloadInvalid),
     "not a number": (float("nan"), PayloadInvalid),
     "infinity": ([float("inf")], PayloadInvalid),
+    "an integer of 5000 digits": ([10**4999], PayloadInvalid),
     "not JSON": ({"set": {1, 2}}, PayloadInvalid),
     "bytes": (b"bytes", PayloadInvalid),
 }
@@ -54,6 +55,7 @@ GOOD_DOCUMENTS = {
     "almost 1 MiB": "x" * (MEBIBYTE - 2),
     "almost 1 MiB in bytes": "é" * (MEBIBYTE // 2 - 1),
     "wide": [0] * 100_000,
+    "an integer of 4300 digits": {"number": 10**4299, "negative": -(10**4299)},
     "the text of an escape": "\\u0000 and \\ud800",
 }
 

@@ -32,6 +32,9 @@ def job(ada: Api) -> dict[str, Any]:
         b'{"payload": "text"}',
         b'{"payload": {"a": NaN}}',
         b'{"payload": {"a": Infinity}}',
+        b'{"payload": {"a": 1e5000}}',
+        b'{"payload": {"a": -1e400}}',
+        b'{"payload": {"a": ' + b"1" * 5000 + b"}}",
         b'{"payload": {"a": "\\u0000"}}',
         b'{"payload": {"\\u0000": 1}}',
         b'{"payload": {"a": "\\ud800"}}',
@@ -69,6 +72,11 @@ def test_results_are_limited_too(ada: Api, job: dict[str, Any]):
     for _ in range(80):
         deep = [deep]
     assert problem_of(ada.update(task, "completed", result=deep)) == "payload-invalid"
+    for number in (b"1e5000", b"1" * 5000):
+        body = b'{"status": "completed", "result": {"a": ' + number + b"}}"
+        answer = ada.patch(f"tasks/{task['id']}", content=body, headers=JSON)
+        assert answer.status_code == 422
+        assert problem_of(answer) in ("validation-error", "payload-invalid")
     assert problem_of(ada.update(task, "failed", error="a\0b")) in ("validation-error", "payload-invalid")
     assert ada.get(f"tasks/{task['id']}").json()["status"] == "running"
 

@@ -18,7 +18,7 @@ begin
   -- No job has the number 0: it stands for one that is not registered yet.
   insert into pgjobs.waiting_marks (job_ids, since) values (array[coalesce(v_job, 0)], pgjobs.now()) returning id into mark;
   due_in := (
-    select case when min(d.due_at) is not null then greatest(min(d.due_at) - pgjobs.now(), interval '0') end
+    select case when min(d.due_at) is not null then greatest(pgjobs._known_moment(min(d.due_at)) - pgjobs.now(), interval '0') end
     from (
       select r.due_at, r.task_id from pgjobs.ready as r where r.job_id = v_job
       union all

@@ -6,6 +6,16 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
   select to_jsonb(task) - 'job_id' - 'uuid'
     || jsonb_build_object('id', (task).uuid, 'allows', pgjobs.allowed_steps((task).status, (task).phase))
+    -- As text a time of another year is no time to whoever reads it.
+    || jsonb_build_object(
+      'created_at', pgjobs._known_moment((task).created_at),
+      'due_at', pgjobs._known_moment((task).due_at),
+      'claimed_at', pgjobs._known_moment((task).claimed_at),
+      'started_at', pgjobs._known_moment((task).started_at),
+      'ended_at', pgjobs._known_moment((task).ended_at),
+      'until', pgjobs._known_moment((task).until),
+      'cancel_requested_at', pgjobs._known_moment((task).cancel_requested_at)
+    )
 $$;
 
 comment on function pgjobs.seen_task is

@@ -28,6 +28,10 @@ begin
     limit fire_schedules.batch
     for no key update skip locked
   loop
+    -- Written by somebody else: there is no telling how many runs were missed since.
+    if not pgjobs._is_known_year(v_schedule.next_run_at) then
+      v_schedule.next_run_at := v_now;
+    end if;
     if pgjobs.fire(v_schedule, v_now) then
       fired := fired + 1;
     else
@@ -36,7 +40,7 @@ begin
   end loop;
   -- What is due and was passed by is in somebody's hands: it is not asked for again at once.
   select case
-    when s.next_run_at > v_now then s.next_run_at - v_now
+    when s.next_run_at > v_now then pgjobs._known_moment(s.next_run_at) - v_now
     when fired + skipped = 0 then interval '1 second'
     else interval '0'
   end into due_in

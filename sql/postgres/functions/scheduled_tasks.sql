@@ -28,7 +28,7 @@ declare
 begin
   return query
   select
-    s.run_at, s.run_at - v_now, s.task_id, j.full_name, t.room,
+    s.run_at, pgjobs._known_moment(s.run_at) - v_now, s.task_id, j.full_name, t.room,
     case
       when s.error is null then 'scheduled'
       when s.error_kind in ('auth', 'config') then 'blocked'

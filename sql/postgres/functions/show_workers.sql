@@ -51,7 +51,8 @@ begin
       h.worker_id,
       min(h.of_worker)::integer as quantity,
       jsonb_agg(jsonb_build_object(
-        'id', pgjobs.uuid_of(h.task_id, v_key), 'job', j.full_name, 'claimed_at', h.claimed_at, 'started_at', h.started_at,
+        'id', pgjobs.uuid_of(h.task_id, v_key), 'job', j.full_name,
+        'claimed_at', pgjobs._known_moment(h.claimed_at), 'started_at', pgjobs._known_moment(h.started_at),
         'attempt', h.attempt
       ) order by h.place) as tasks
     from held as h

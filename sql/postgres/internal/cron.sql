@@ -267,7 +267,7 @@ returns timestamptz[]
 language plpgsql stable
 as $$
 declare
-  v_run timestamptz := coalesce(first, pgjobs.next_run(cron, every, timezone, null, pgjobs.now()));
+  v_run timestamptz := coalesce(pgjobs._known_moment(first), pgjobs.next_run(cron, every, timezone, null, pgjobs.now()));
   v_runs timestamptz[] := '{}';
 begin
   while v_run is not null and cardinality(v_runs) < quantity loop

@@ -77,7 +77,7 @@ begin
   ), counted as (
     insert into pgjobs.error_counts as c (since, job_id, fingerprint, quantity, error_kind, message, last_at, last_task_id)
     select
-      date_bin('5 minutes', s.at, 'epoch'), s.job_id, pgjobs.error_fingerprint(s.error_kind, s.message), count(*),
+      date_bin('5 minutes', pgjobs._known_moment(s.at), 'epoch'), s.job_id, pgjobs.error_fingerprint(s.error_kind, s.message), count(*),
       min(s.error_kind), left(split_part((array_agg(s.message order by s.at desc))[1], E'\n', 1), 200), max(s.at),
       (array_agg(s.task_id order by s.at desc))[1]
     from seen as s

@@ -199,7 +199,7 @@ comment on function pgjobs.short_duration is
 create function pgjobs.elapsed(since timestamptz, now timestamptz)
 returns interval
 language sql immutable
-return case when since is not null then greatest(now - since, interval '0') end;
+return case when since is not null then greatest(now - pgjobs._known_moment(since), interval '0') end;
 
 comment on function pgjobs.elapsed is
   'How long ago something was. Example: select pgjobs.elapsed(pgjobs.now() - interval ''1 hour'', pgjobs.now())';

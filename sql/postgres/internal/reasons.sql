@@ -59,6 +59,6 @@ comment on function pgjobs.served_jobs is 'Jobs whose tasks somebody takes. Exam
 create function pgjobs.ago(moment timestamptz, now timestamptz)
 returns text
 language sql immutable
-return pgjobs.short_duration(abs(extract(epoch from now - moment))::double precision);
+return pgjobs.short_duration(abs(extract(epoch from pgjobs._known_moment(now) - pgjobs._known_moment(moment)))::double precision);
 
 comment on function pgjobs.ago is 'How far a moment is away. Example: select pgjobs.ago(pgjobs.now() - interval ''1 hour'', pgjobs.now())';

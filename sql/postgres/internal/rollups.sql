@@ -93,7 +93,9 @@ begin
     where u.ctid = any (array(
       select c.ctid from pgjobs.uncounted as c limit sweep_rollups.batch for update skip locked
     ))
-    returning u.job_id, u.measure, u.at, date_trunc('minute', u.at) as minute, u.task_ids, u.claimed_at, u.due_at
+    returning
+      u.job_id, u.measure, pgjobs._known_moment(u.at) as at, date_trunc('minute', pgjobs._known_moment(u.at)) as minute,
+      u.task_ids, u.claimed_at, u.due_at
   ), counted (minute, job_id, measure, bucket, quantity, seconds) as (
     select u.minute, u.job_id, u.measure, 0::smallint, sum(cardinality(u.task_ids)), 0
     from taken as u
@@ -101,7 +103,7 @@ begin
     union all
     select d.minute, d.job_id, 'run', pgjobs.histogram_bucket(d.seconds), count(*), sum(d.seconds)
     from (
-      select u.minute, u.job_id, date_part('epoch', u.at - c.claimed_at) as seconds
+      select u.minute, u.job_id, date_part('epoch', u.at - pgjobs._known_moment(c.claimed_at)) as seconds
       from taken as u
       cross join unnest(u.claimed_at) as c (claimed_at)
       where u.measure = 'completed'
@@ -116,8 +118,11 @@ begin
       join pgjobs.tasks as t on t.id = c.task_id
       -- A task submitted for a time in the past waits since it is there.
       cross join lateral (values
-        ('wait', c.claimed_at - greatest(c.due_at, t.created_at)),
-        (case when u.measure <> 'retried' then 'age' end, c.claimed_at - t.created_at)
+        ('wait', pgjobs._known_moment(c.claimed_at) - pgjobs._known_moment(greatest(c.due_at, t.created_at))),
+        (
+          case when u.measure <> 'retried' then 'age' end,
+          pgjobs._known_moment(c.claimed_at) - pgjobs._known_moment(t.created_at)
+        )
       ) as m (measure, waited)
       where c.claimed_at is not null and m.measure is not null
     ) as w
