@@ -6,6 +6,8 @@ from pgjobs.errors import InvalidRoom
 
 SHARED = ("@global", "@internal")
 LONGEST = 200
+ROOM = r"^(@global|@internal|[^@:/\x00]{1,200})$"
+"""What they look like in an address, as a pattern."""
 
 
 def validate_room_id(room_id: str) -> None:

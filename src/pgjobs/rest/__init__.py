@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -42,13 +43,15 @@ from pgjobs.rest.dependencies import (
     require_console,
     verify_writable_room,
 )
+from pgjobs.rest.documented import document_briefly
 from pgjobs.rest.internal import InternalJobs, register_internal
 from pgjobs.rest.live import close_streams, live, serve_sockets
 from pgjobs.rest.maintenance import router as maintenance_router
+from pgjobs.rest.methods import refusing_other_methods
 from pgjobs.rest.problems import ProblemDetail, ProblemException, problem_exception_handler
 from pgjobs.rest.results import QueueResultBackend, ResultBackend, get_result_backend
 from pgjobs.rest.sessions import sign_in_link
-from pgjobs.rest.settings import ApiSettings, JobLibSettings
+from pgjobs.rest.settings import ANY, ApiSettings, JobLibSettings
 from pgjobs.rest.waiting import Waiters
 from pgjobs.room_names import validate_room_id
 from pgjobs.sweeper import cleanup_worker, run_sweeper
@@ -111,9 +114,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await close_queue(app)
 
 
-router = APIRouter(lifespan=_lifespan)
 # Order matters where names may contain slashes: what is longer comes first.
-for _part in (
+_parts = (
     events.router,
     sessions.router,
     console_health.router,
@@ -126,7 +128,10 @@ for _part in (
     providers.router,
     reads.router,
     reads.uploads,
-):
+)
+_refusals = refusing_other_methods(_parts)
+router = APIRouter(lifespan=_lifespan)
+for _part in (_refusals[0], *_parts, _refusals[1]):
     router.include_router(_part, prefix="/v1/joblib")
 router.include_router(kinds.router)
 
@@ -144,6 +149,13 @@ def install(app: FastAPI, queue: Queue | None = None, *, settings: ApiSettings |
         app.state.pgjobs_settings = settings
     app.add_exception_handler(ProblemException, problem_exception_handler)
     app.include_router(router)
+    document_briefly(app, partial(_tell_categories, settings) if settings else None)
+
+
+def _tell_categories(settings: ApiSettings, document: dict[str, Any]) -> None:
+    if ANY not in settings.allowed_categories:
+        known = document["components"]["schemas"]["JobIn"]["properties"]["category"]
+        known["enum"] = settings.allowed_categories
 
 
 def require_rooms(queue: Queue, settings: ApiSettings) -> None:

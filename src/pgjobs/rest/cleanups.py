@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -17,6 +18,7 @@ from pgjobs.rest.problems import problem
 from pgjobs.rest.schemas import Wire
 
 TARGET_TYPES = ("local_dir", "webdav")
+_PLAIN: dict[str, Any] = {"pattern": r"^[^\x00-\x1f\x7f-\x9f]{1,700}$"}
 
 
 class CleanupOut(Wire):
@@ -151,30 +153,55 @@ class Wanted:
     page_size: int
 
 
+def _several(known: Sequence[str]) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", "enum": list(known)}}
+
+
+def _numbered(default: int, largest: int) -> dict[str, Any]:
+    """What is read as text, so that its refusal is one of a filter, and documented as the number it is."""
+    return {"type": "integer", "minimum": 1, "maximum": largest, "default": default}
+
+
 def wanted(
     request: Request,
     status: Annotated[
-        list[str] | None, Query(description=f"One or more of {', '.join(get_args(CleanupStatus))}.")
+        list[str] | None,
+        Query(
+            description=f"One or more of {', '.join(get_args(CleanupStatus))}.",
+            json_schema_extra=_several(get_args(CleanupStatus)),
+        ),
     ] = None,
     target_type: Annotated[
-        list[str] | None, Query(description="`local_dir`, `webdav`, or a type of yours.")
+        list[str] | None,
+        Query(
+            description="`local_dir`, `webdav`, or a type of yours.", json_schema_extra=_several(TARGET_TYPES)
+        ),
     ] = None,
-    node_id: Annotated[str | None, Query(description="Only this node's.")] = None,
-    job_id: Annotated[str | None, Query(description="Only this job's, by id or by address.")] = None,
-    page: Annotated[str, Query(description="From 1.")] = "1",
-    page_size: Annotated[str, Query(description="From 1 to 100.")] = "20",
+    node_id: Annotated[str | None, Query(description="Only this node's.", json_schema_extra=_PLAIN)] = None,
+    job_id: Annotated[
+        str | None, Query(description="Only this job's, by id or by address.", json_schema_extra=_PLAIN)
+    ] = None,
+    page: Annotated[
+        str | None, Query(description="From 1.", json_schema_extra=_numbered(1, 1_000_000))
+    ] = None,
+    page_size: Annotated[
+        str | None, Query(description="From 1 to 100.", json_schema_extra=_numbered(20, 100))
+    ] = None,
 ) -> Wanted:
     types = getattr(request.app.state, "pgjobs_target_types", TARGET_TYPES)
     for value in (node_id, job_id):
         if value is not None and not _is_plain(value):
-            raise problem("invalid-filter", "node_id and job_id have 1 to 700 printable characters")
+            raise problem(
+                "invalid-filter",
+                "node_id and job_id have 1 to 700 characters, none of them a control character",
+            )
     return Wanted(
         _among("status", status, get_args(CleanupStatus)),
         _among("target_type", target_type, types),
         node_id,
         job_id,
-        _number("page", page, 1_000_000),
-        _number("page_size", page_size, 100),
+        _number("page", "1" if page is None else page, 1_000_000),
+        _number("page_size", "20" if page_size is None else page_size, 100),
     )
 
 
@@ -182,7 +209,7 @@ WantedDep = Annotated[Wanted, Depends(wanted)]
 
 
 def _is_plain(value: str) -> bool:
-    return 0 < len(value) <= 700 and value.isprintable()
+    return re.fullmatch(_PLAIN["pattern"], value) is not None
 
 
 def _among(name: str, values: list[str] | None, known: Sequence[str]) -> list[str] | None:

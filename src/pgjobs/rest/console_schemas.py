@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    model_validator,
+)
 
 from pgjobs.models import Attempt, Job, Status, TaskEvent
 from pgjobs.queue_console import InspectedTask, ShownWorker
 from pgjobs.queue_providers import Provider
 from pgjobs.redaction import redact, redact_document, redact_schema
-from pgjobs.rest.schemas import Wire
+from pgjobs.rest.schemas import JSON_NUMBER, Wire, either
+from pgjobs.room_names import ROOM
 
 Verb = Literal["retry", "cancel", "ignore"]
 Redacted = Annotated[Any, AfterValidator(redact_document)]
@@ -21,6 +31,17 @@ Told = Annotated[str, AfterValidator(redact)]
 Reason = Annotated[
     str | None, Field(max_length=200, pattern=r"^[^\x00]*$", description="Kept with the task.")
 ]
+
+
+def _in_iso_8601(given: Any) -> Any:
+    """Numbers would be taken for seconds since 1970, by whoever did not mean that."""
+    if isinstance(given, datetime) or (isinstance(given, str) and not _NUMBER.fullmatch(given.strip())):
+        return given
+    raise ValueError("must be a time in ISO 8601")
+
+
+_NUMBER = re.compile(r"[-+]?[\d_.]*(e[-+]?\d+)?", re.IGNORECASE)
+Moment = Annotated[datetime, BeforeValidator(_in_iso_8601)]
 
 
 class TaskSeen(Wire):
@@ -144,13 +165,13 @@ class Because(Wire):
 class CancelWanted(Because):
     """Whether the task ends now; else its worker, if it has one, is asked to stop."""
 
-    force: bool = False
+    force: StrictBool = False
 
 
 class LimitWanted(Because):
     """How many tasks of a job may be claimed or running at once; null lifts the limit."""
 
-    max_running: Annotated[int, Field(ge=1, le=1_000_000)] | None
+    max_running: Annotated[int, Field(ge=1, le=1_000_000), JSON_NUMBER] | None
 
 
 class TaskFilter(BaseModel):
@@ -158,10 +179,15 @@ class TaskFilter(BaseModel):
 
     status: Status | None = Field(default=None, description="Only tasks of this status.")
     job: str | None = Field(default=None, max_length=700, description="Only tasks of this job, by full name.")
-    room: str | None = Field(default=None, max_length=200, description="Only tasks of this room.")
+    room: str | None = Field(
+        default=None,
+        max_length=200,
+        description="Only tasks of this room.",
+        json_schema_extra={"pattern": f"^$|{ROOM}"},
+    )
     owner: str | None = Field(default=None, max_length=200, description="Only tasks of this owner.")
-    since: datetime | None = Field(default=None, description="Only tasks submitted then or later.")
-    until: datetime | None = Field(default=None, description="Only tasks submitted before.")
+    since: Moment | None = Field(default=None, description="Only tasks submitted then or later.")
+    until: Moment | None = Field(default=None, description="Only tasks submitted before.")
     text: str | None = Field(
         default=None,
         max_length=200,
@@ -178,12 +204,14 @@ class TaskFilter(BaseModel):
 class Bulk(Wire):
     """What to do to which tasks: those named, or those that fit the filter, a batch at a time."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": either(ids="array", filter="object")})
+
     verb: Verb
     ids: list[UUID] | None = Field(default=None, min_length=1, max_length=500)
     filter: TaskFilter | None = None
     before: UUID | None = Field(default=None, description="Go on with tasks before this one.")
     reason: Reason = None
-    dry_run: bool = False
+    dry_run: StrictBool = False
 
     @model_validator(mode="after")
     def names_its_tasks(self) -> Self:

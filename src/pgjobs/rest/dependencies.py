@@ -12,7 +12,7 @@ from pgjobs.errors import JobNotFound, NotOnSqlite, ProviderNotFound
 from pgjobs.queue import Queue
 from pgjobs.rest.settings import ApiSettings
 from pgjobs.rest.waiting import Waiters
-from pgjobs.room_names import validate_room_id
+from pgjobs.room_names import ROOM, validate_room_id
 
 
 async def get_queue(request: Request) -> Queue:
@@ -52,13 +52,19 @@ def get_tsio(request: Request) -> Any:
     return getattr(request.app.state, "pgjobs_tsio", None)
 
 
-async def verify_writable_room(room_id: Annotated[str, Path()]) -> str:
+RoomPath = Annotated[str, Path(json_schema_extra={"pattern": ROOM})]
+RoomQuery = Annotated[
+    str | None, Query(description="Only what is of this room.", json_schema_extra={"pattern": ROOM})
+]
+
+
+async def verify_writable_room(room_id: RoomPath) -> str:
     """Guards registering and submitting; hosts override it to lock rooms."""
     validate_room_id(room_id)
     return room_id
 
 
-async def readable_room(room_id: Annotated[str, Path()]) -> str:
+async def readable_room(room_id: RoomPath) -> str:
     validate_room_id(room_id)
     return room_id
 

@@ -18,7 +18,7 @@ from pgjobs.models import Event
 from pgjobs.queue import Queue
 from pgjobs.redaction import redact_document
 from pgjobs.rest.auth import Reading, ReadQueueDep, ReadRoomsDep
-from pgjobs.rest.dependencies import QueueDep
+from pgjobs.rest.dependencies import QueueDep, RoomQuery
 from pgjobs.rest.documented import problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.room_names import validate_room_id
@@ -127,7 +127,7 @@ async def stream_events(
     queue: ReadQueueDep,
     rooms: ReadRoomsDep,
     whole: QueueDep,
-    room: Annotated[str | None, Query(description="Only events of this room.")] = None,
+    room: RoomQuery = None,
     job: Annotated[str | None, Query(description="Only events of this job, by full name.")] = None,
     task: Annotated[UUID | None, Query(description="Only events of this task.")] = None,
     last_event_id: Annotated[str | None, Header(description="Go on after this event.")] = None,

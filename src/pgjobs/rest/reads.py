@@ -21,7 +21,7 @@ from pgjobs.queue_providers import Provider
 from pgjobs.rest.auth import ActorDep, ActQueueDep
 from pgjobs.rest.bodies import read_body
 from pgjobs.rest.dependencies import ProviderNameDep, RoomDep, SettingsDep
-from pgjobs.rest.documented import headers, problems
+from pgjobs.rest.documented import any_problem, headers, problems
 from pgjobs.rest.preferences import StatedWaitDep
 from pgjobs.rest.problems import ProblemDetail, ProblemException, ProblemRoute, UploadRoute, problem
 from pgjobs.rest.results import BackendDep, ResultBackend, error_key, notify, wait_for_answer
@@ -69,6 +69,7 @@ _UPLOAD = {
             "provider-failed",
             "provider-timeout",
         ),
+        "default": any_problem("The problem that the provider has answered with."),
     },
 )
 async def read(

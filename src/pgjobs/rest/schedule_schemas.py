@@ -6,17 +6,33 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, StrictBool
 
 from pgjobs.cron import words
 from pgjobs.queue_schedules import Schedule, ScheduleDocument, ScheduleRun
 from pgjobs.rest.console_schemas import Told, seconds
-from pgjobs.rest.schemas import Name, Wire
+from pgjobs.rest.schemas import JSON_NUMBER, Name, Wire, either
+from pgjobs.room_names import ROOM
 
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
-Cron = Annotated[str, Field(max_length=200, description="When, as five fields of cron, or @daily.")]
-Seconds = Annotated[float, Field(ge=1, le=366 * 86400, description="Or how often.", allow_inf_nan=False)]
-Zone = Annotated[str, Field(max_length=200, description="Whose clocks cron goes by: a place, or UTC.")]
+Cron = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="When, as five fields of cron, or @daily.",
+        json_schema_extra={"format": "cron"},
+    ),
+]
+_OFTEN = Field(ge=1, le=366 * 86400, description="Or how often.", allow_inf_nan=False)
+Seconds = Annotated[float, _OFTEN]
+Zone = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="Whose clocks cron goes by: a place, or UTC.",
+        json_schema_extra={"format": "iana-time-zone"},
+    ),
+]
 
 
 class ScheduleIn(Wire):
@@ -24,6 +40,7 @@ class ScheduleIn(Wire):
 
     model_config = ConfigDict(
         json_schema_extra={
+            "oneOf": either(cron="string", every_seconds="number"),
             "examples": [
                 {
                     "name": "nightly",
@@ -32,28 +49,38 @@ class ScheduleIn(Wire):
                     "timezone": "Europe/Berlin",
                     "payload": {"angle": 90},
                 }
-            ]
+            ],
         }
     )
 
     name: Name
     job: Annotated[str, Field(max_length=700, description="Address of the job.")]
-    room: Annotated[str | None, Field(description="Where its tasks are submitted from; else the job's.")] = (
-        None
-    )
+    room: Annotated[
+        str | None,
+        Field(
+            description="Where its tasks are submitted from; else the job's.",
+            json_schema_extra={"pattern": ROOM},
+        ),
+    ] = None
     cron: Cron | None = None
-    every_seconds: Seconds | None = None
+    every_seconds: Annotated[float, _OFTEN, JSON_NUMBER] | None = None
     timezone: Zone = "UTC"
     payload: dict[str, Any] = Field(default_factory=dict)
-    priority: int = Field(default=5, ge=1, le=10, description="Of its tasks, 1 is the most urgent.")
-    max_attempts: int | None = Field(default=None, ge=1, le=10_000, description="Else as the job says.")
+    priority: Annotated[
+        int, Field(ge=1, le=10, description="Of its tasks, 1 is the most urgent."), JSON_NUMBER
+    ] = 5
+    max_attempts: Annotated[int, Field(ge=1, le=10_000), JSON_NUMBER] | None = Field(
+        default=None, description="Else as the job says."
+    )
     missed: Literal["once", "skip", "each"] = Field(
         default="once", description="What becomes of runs that nobody was there to start."
     )
-    overlap: bool = Field(default=True, description="Whether a run may begin before the last one has ended.")
+    overlap: StrictBool = Field(
+        default=True, description="Whether a run may begin before the last one has ended."
+    )
     owner: Text | None = None
     project: Text | None = None
-    tags: list[Text] | None = Field(default=None, max_length=100)
+    tags: list[Text] | None = Field(default=None, max_length=20)
 
     def arguments(self) -> dict[str, Any]:
         """As the verb names them."""

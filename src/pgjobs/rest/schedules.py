@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 
 from pgjobs.rest.auth import OperatorDep, Reading, ReadQueueDep
 from pgjobs.rest.console_schemas import Because
-from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, SettingsDep
+from pgjobs.rest.dependencies import LimitDep, OffsetDep, QueueDep, RoomQuery, SettingsDep
 from pgjobs.rest.documented import headers, problems
 from pgjobs.rest.problems import ProblemRoute
 from pgjobs.rest.schedule_schemas import (
@@ -39,7 +39,7 @@ _ACTING = problems("unauthorized", "forbidden", "schedule-not-found", "payload-t
 )
 async def list_schedules(
     queue: ReadQueueDep,
-    room: Annotated[str | None, Query(description="Only schedules of this room.")] = None,
+    room: RoomQuery = None,
     job: Annotated[str | None, Query(max_length=700, description="Only those of this job.")] = None,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -86,7 +86,7 @@ async def preview_schedule(
     timezone: Annotated[Zone, Query()] = "UTC",
     quantity: Annotated[int, Query(ge=1, le=100, description="How many times to tell.")] = 5,
 ) -> Preview:
-    """When a schedule would run, without making one."""
+    """When a schedule would run, without making one: by cron or every so often, one of both."""
     every = duration(every_seconds)
     upcoming = await queue.preview_schedule(cron, every=every, timezone=timezone, quantity=quantity)
     return Preview.of(cron, every, upcoming)

@@ -7,14 +7,49 @@ from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pgjobs.models import Job, Worker, WorkerSummary
 from pgjobs.queue_providers import Provider
 from pgjobs.queue_rest import Counted, Heartbeat, ShownStatus, TaskAnswer
 
 Item = TypeVar("Item")
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Category = Annotated[
+    str, Field(json_schema_extra={"minLength": 1, "maxLength": 200, "pattern": r"^[^:\x00]+$"})
+]
+MediaType = Annotated[
+    str,
+    Field(
+        json_schema_extra={
+            "maxLength": 200,
+            "pattern": r"^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+"
+            r"( *; *[a-zA-Z0-9_.-]+=(\"[^\"\\\x00-\x1f\x7f]*\"|[^\s\";\x00-\x1f\x7f]+))*$",
+        }
+    ),
+]
+
+
+def _not_a_text(given: Any) -> Any:
+    """JSON has numbers; one in quotes is a text."""
+    if isinstance(given, str | bytes | bool):
+        raise ValueError("must be a number")
+    return given
+
+
+JSON_NUMBER = BeforeValidator(_not_a_text)
+"""After what else is said of a number in a body."""
+
+
+def either(**kinds: str) -> list[Any]:
+    """Alternatives of a JSON Schema: one of these members is there, the others are not, or null."""
+    return [
+        {
+            "required": [name],
+            "properties": {each: {"type": kinds[each] if each == name else "null"} for each in kinds},
+        }
+        for name in kinds
+    ]
 
 
 class Wire(BaseModel):
@@ -97,7 +132,7 @@ class JobIn(Wire):
         }
     )
 
-    category: str
+    category: Category
     name: Name
     schema_: dict[str, Any] = Field(default_factory=dict, alias="schema")
     worker_id: UUID | None = None
@@ -214,10 +249,10 @@ class TaskUpdate(Wire):
 class ProviderIn(Wire):
     """A provider to register; without a worker, one is created."""
 
-    category: str
+    category: Category
     name: Name
     schema_: dict[str, Any] = Field(default_factory=dict, alias="schema")
-    content_type: str = "application/json"
+    content_type: MediaType = "application/json"
     worker_id: UUID | None = None
 
 
