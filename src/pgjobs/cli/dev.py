@@ -65,7 +65,7 @@ class Place:
 def _database(url: str | None, directory: Path) -> Iterator[Place]:
     """The database that was named; else a Postgres here; else a SQLite file."""
     from pgjobs.cli.dev_home import reserved, started_postgres
-    from pgjobs.drivers.embedded import EmbeddedPostgresError, find_binaries
+    from pgjobs.drivers.embedded import EmbeddedPostgresError
     from pgjobs.settings import Settings
 
     if url is not None or Settings().is_located:
@@ -74,7 +74,6 @@ def _database(url: str | None, directory: Path) -> Iterator[Place]:
         return
     with reserved(directory) as home:
         try:
-            find_binaries()
             server = started_postgres(home.directory)
         except EmbeddedPostgresError as error:
             say(f"{error.message}, so this is SQLite in {directory}/jobs.db. It lacks several writers")
