@@ -6,6 +6,7 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pwd import struct_passwd
 from typing import IO, Any
 
 from pgjobs.cli.output import say
@@ -28,7 +29,7 @@ class DevHome:
 @contextmanager
 def reserved(directory: Path) -> Iterator[DevHome]:
     """The directory, made if need be; refused while another run is in it."""
-    directory = _made(directory)
+    directory = _made(directory, _postgres_account())
     with (directory / "dev.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,13 +46,23 @@ def reserved(directory: Path) -> Iterator[DevHome]:
         lock.truncate(0)
 
 
-def _made(directory: Path) -> Path:
-    """Where the files are: elsewhere if Postgres, which root runs as somebody else, may not enter here."""
+def _postgres_account() -> struct_passwd | None:
+    """Whom Postgres runs as, if that is somebody else and there is a Postgres."""
+    from pgjobs.drivers.binaries import EmbeddedPostgresError, find_binaries, unprivileged_account
+
+    try:
+        find_binaries()
+        return unprivileged_account()
+    except EmbeddedPostgresError:
+        return None
+
+
+def _made(directory: Path, account: struct_passwd | None) -> Path:
+    """Where the files are: elsewhere if the account may not enter here."""
     import tempfile
 
-    from pgjobs.drivers.binaries import can_reach, unprivileged_account
+    from pgjobs.drivers.binaries import can_reach
 
-    account = unprivileged_account()
     if account is not None and not can_reach(account, directory.absolute().parent):
         if not directory.exists():
             directory.unlink(missing_ok=True)
@@ -67,8 +78,9 @@ def _made(directory: Path) -> Path:
 
 def started_postgres(directory: Path) -> Any:
     """The directory's own server, ours to stop, also if a run that was killed left it running."""
-    from pgjobs.drivers.embedded import EmbeddedPostgres
+    from pgjobs.drivers.embedded import EmbeddedPostgres, find_binaries
 
+    find_binaries()
     if (left := EmbeddedPostgres.running_in(directory)) is not None:
         say("An earlier run was killed and left its Postgres behind; restarting it.")
         left.stop_whoever_runs()
