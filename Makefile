@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.installed-demo
 ONLINE := $(filter-out %/0001_baseline.sql,$(wildcard sql/postgres/migrations/*.sql))
+QUICK := tests/sqlite $(addprefix tests/postgres/test_,catalog.py parity.py guards.py transactions.py) \
+  $(addprefix tests/conformance/test_,submit.py claim_order.py leases.py complete.py fail.py cancel.py sweep.py workers.py events.py)
 LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test check browser soak failover matrix lint $(LINTERS) format demo bench schema release dist clean fresh
+.PHONY: help install test quick check browser soak failover matrix lint $(LINTERS) format demo bench schema release dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -19,6 +21,9 @@ install: $(STAMP) ## put everything needed into .venv
 
 test: lint browser ## lint, then run all tests; where it may, it installs Chromium for them, and says so
 	@$(MAKE) --no-print-directory check
+
+quick: lint ## lint, then the core in under two minutes: leases, claims, retries, sweeps, catalog, and all of SQLite
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(QUICK) $(ARGS)
 
 check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(ARGS)

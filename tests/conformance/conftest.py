@@ -58,6 +58,8 @@ async def shared_home(shared_database_url: str | None) -> AsyncIterator[Postgres
     home = PostgresHome(shared_database_url)
     await home.open()
     yield home
+    # A process that takes over tests of another comes back from SQLite; what is empty then is what it empties.
+    await home.empty()
     await home.close()
 
 

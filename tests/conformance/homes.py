@@ -69,6 +69,7 @@ class PostgresHome:
         self.connection = await asyncpg.connect(self.url, server_settings={"enable_nestloop": "off"})
         self.checker = Queue(BoundDriver(self.connection))
         self._filled = [table for table in await self._tables() if await self._is_empty(table)]
+        self.clock.shift = await self.connection.fetchval("select shift from pgjobs.test_clock")
         self.queue = await Queue.connect(self.url)
 
     async def settle(self) -> None:

@@ -90,17 +90,33 @@ def serious(page: Any, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("size", SIZES)
+def resize(page: Any, size: str) -> None:
+    """Another size, in light, once the page has answered to it."""
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="light")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light", timeout=20000)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_and_reads_well(
-    looked_at: Console, open_page: Open, screenshots: Path | None, name: str, size: str
+def test_a_page_fits_and_reads_well_at_every_size(
+    looked_at: Console, open_page: Open, screenshots: Path | None, name: str
 ):
     place, text = PAGES[name]
     user = None if name == "sign-in" else "ops"
-    page = open_page(looked_at, place.format(**looked_at.stage.ids), size=size, user=user)
+    first, *others = SIZES
+    page = open_page(looked_at, place.format(**looked_at.stage.ids), size=first, user=user)
+    assert_fits_and_reads_well(page, name, text, first, screenshots)
+    for size in others:
+        resize(page, size)
+        assert_fits_and_reads_well(page, name, text, size, screenshots)
+
+
+def assert_fits_and_reads_well(page: Any, name: str, text: str, size: str, screenshots: Path | None) -> None:
     settled(page, text)
-    assert page.evaluate(STICKING_OUT) == []
-    assert page.evaluate(CUT) == []
+    assert page.evaluate(STICKING_OUT) == [], size
+    assert page.evaluate(CUT) == [], size
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert serious(page) == []
     for colours in ("light", "dark"):
@@ -135,14 +151,19 @@ def test_a_narrow_table_tells_what_a_wide_one_does(
         expect(table).to_contain_text(text)
 
 
-@pytest.mark.parametrize("size", ["phone", "desk"])
 @pytest.mark.parametrize("name", DIALOGS)
-def test_a_dialog_fits_and_reads_well(
-    looked_at: Console, open_page: Open, screenshots: Path | None, name: str, size: str
+def test_a_dialog_fits_and_reads_well_on_a_phone_and_a_desk(
+    looked_at: Console, open_page: Open, screenshots: Path | None, name: str
 ):
-    place, button = DIALOGS[name]
-    page = open_page(looked_at, place.format(**looked_at.stage.ids), size=size)
+    page = open_page(looked_at, DIALOGS[name][0].format(**looked_at.stage.ids), size="phone")
     page.locator("main h1").wait_for()
+    assert_dialog_fits_and_reads_well(page, name, "phone", screenshots)
+    resize(page, "desk")
+    assert_dialog_fits_and_reads_well(page, name, "desk", screenshots)
+
+
+def assert_dialog_fits_and_reads_well(page: Any, name: str, size: str, screenshots: Path | None) -> None:
+    button = DIALOGS[name][1]
     if name == "keys":
         page.keyboard.press("?")
     else:
