@@ -112,7 +112,8 @@ A_BUSY_DAY = """
 insert into pgjobs.rollups
 select
   j.id, date_trunc('minute', pgjobs.now()) - m * interval '1 minute', 70, 7, 1, 2,
-  '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777, '{0,7,7,14,14,14,7,7,0,0,0,0,0,0}', 777, '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777
+  '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777, '{0,7,7,14,14,14,7,7,0,0,0,0,0,0}', 777,
+  '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777
 from (select 0 union all select j.id from pgjobs.jobs as j) as j (id)
 cross join generate_series(1, 1440) as m
 on conflict do nothing
