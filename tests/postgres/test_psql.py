@@ -64,7 +64,7 @@ def test_the_session_prints_what_the_guide_shows(database_url):
 
 
 def test_every_shortcut_runs(database_url):
-    arguments = {"why": "(1);", "help": "('task');", "task": "1;", "events": "1;"}
+    arguments = {"why": "(1);", "search": "('task');", "task": "1;", "events": "1;"}
     names = [name for name, _ in NAMES if name not in ("watch", "SHOW_CONTEXT")]
     assert len(names) > 15
     printed = psql(database_url, [f":{name} {arguments.get(name, '')}" for name in names])
