@@ -154,3 +154,16 @@ async def test_a_claimer_that_is_not_registered_learns_it_too(queue, clock, job,
     await queue.submit_task(job, available_at=at)
     assert (await queue.mark_waiting(**wish)).next_due_at == at
     assert (await queue.mark_waiting(in_room="lab")).next_due_at is None
+
+
+@pytest.mark.parametrize(
+    "delay", [timedelta(days=365 * 8000), timedelta.max], ids=["the year 10026", "longest"]
+)
+async def test_a_delay_that_ends_after_the_year_9999_is_refused(queue, job, delay):
+    with pytest.raises(InvalidArgument):
+        await queue.submit_task(job, delay=delay)
+    await queue.submit_task(job)
+    (lease,) = await queue.claim_tasks(holder="me", lease=timedelta(minutes=1), in_room="@global")
+    with pytest.raises(InvalidArgument):
+        await queue.release_task(lease, delay=delay)
+    assert [task.status for task in await queue.list_tasks()] == ["claimed"]

@@ -321,3 +321,40 @@ async def test_completions_of_the_same_tasks_in_opposite_order_do_not_deadlock(s
     await first.commit()
     assert [item.status for item in await theirs] == ["completed"] * 3
     await second.commit()
+
+
+# a step of an operator and a promotion
+
+
+@pytest.mark.parametrize("step", ["cancel_task", "ignore_task"])
+async def test_a_task_that_comes_due_under_an_operators_hands_is_found_in_its_lane(
+    stage, queue, first, second, step
+):
+    task = await queue.submit_task(JOB, delay=MINUTE)
+    await stage.advance(minutes=2)
+    assert (await first.queue.sweep("scheduled"))[0].changed == 1
+    # Not in its lane yet as far as the second can see, and no longer scheduled once the first has committed.
+    acting = await stage.waits(second, getattr(second.queue, step)(task.task_id), behind=first)
+    await first.commit()
+    await stage.soon(acting)
+    await second.commit()
+    assert (await queue.get_task(task.task_id)).status == {
+        "cancel_task": "cancelled",
+        "ignore_task": "ignored",
+    }[step]
+
+
+async def test_one_look_of_take_pending_follows_a_task_into_its_lane(stage, queue, first, second):
+    """The verbs above look again by themselves; `retry_cleanup` does not."""
+    task = await queue.submit_task(JOB, delay=MINUTE)
+    await stage.advance(minutes=2)
+    await first.queue.sweep("scheduled")
+    await second.connection.execute("set local search_path = pg_catalog, pgjobs, pg_temp")
+    taking = await stage.waits(
+        second,
+        second.connection.fetch("select task_id from pgjobs.take_pending(array[$1::bigint])", task.task_id),
+        behind=first,
+    )
+    await first.commit()
+    assert [row["task_id"] for row in await stage.soon(taking)] == [task.task_id]
+    await second.rollback()

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 
-import asyncpg
-import pytest
-
 from pgjobs import Jobs, Queue, Worker
-from tests.surfaces.hostile.rows import JOB, REFUSED, UNREADABLE, Scene
+from tests.surfaces.hostile.rows import REFUSED, UNREADABLE, Scene
 
 
 async def test_submit_refuses_what_programs_cannot_read(scene: Scene):
