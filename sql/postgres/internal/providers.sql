@@ -60,7 +60,7 @@ begin
   if octet_length(schema::text) > 65536 or jsonb_path_exists(schema, '$.**{33}') then
     perform pgjobs.refuse('validation-error', 'A schema has at most 65536 bytes and 32 levels');
   end if;
-  if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\[:cntrl:]]*"|[^\s";[:cntrl:]]+))*$'
+  if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[ !#-\[\]-~]*"|[!#-:<-~]+))*$'
     or length(content_type) > 200
   then
     perform pgjobs.refuse('validation-error', 'content_type must be a media type', format('Got %L.', left(content_type, 200)));

@@ -28,7 +28,7 @@ where is_json_over(:schema, 65536) or json_depth(:schema) > 32;
 select refuse('validation-error', 'content_type must be a media type')
 where length(:content_type) > 200 or not matches(
   :content_type,
-  '[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\\x00-\x1f]*"|[^\s";\x00-\x1f]+))*'
+  '[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[ !#-\[\]-~]*"|[!#-:<-~]+))*'
 );
 select refuse('worker-not-found', 'Worker ' || :worker_id || ' does not exist')
 where :worker_id is not null and not exists (
