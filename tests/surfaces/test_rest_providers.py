@@ -63,10 +63,18 @@ def test_shared_providers_need_a_superuser_and_internal_ones_do_not_exist(ada: A
         assert problem_of(put(api, "@internal")) == "forbidden"
 
 
-@pytest.mark.parametrize("content_type", ["", "nonsense", "text/html\r\nX-Evil: 1", "a/b; c"])
+@pytest.mark.parametrize("content_type", ["", "nonsense", "text/html\r\nX-Evil: 1", "a/b; c", "a/b; c=日", 'a/b; c="\x9f"'])
 def test_a_content_type_must_be_a_media_type(ada: Api, content_type: str):
     assert problem_of(put(ada, content_type=content_type)) == "validation-error"
     assert ada.get("rooms/lab/providers").json()["total"] == 0
+
+
+@pytest.mark.parametrize("content_type", ["text/plain; charset=utf-8", 'a/b ; c="d e;f" ;g=h', "a+b/c.d-e"])
+def test_whatever_media_type_is_taken_is_told_with_the_answer(ada: Api, content_type: str):
+    provider = put(ada, content_type=content_type).json()
+    upload(ada, provider, ada.get(f"rooms/lab/providers/{NAME}").json()["request_hash"], b"x")
+    answer = ada.get(f"rooms/lab/providers/{NAME}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, content_type)
 
 
 def test_a_room_sees_its_own_and_the_shared_providers(ada: Api, root: Api, provider: dict[str, Any]):

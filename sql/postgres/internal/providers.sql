@@ -68,7 +68,7 @@ begin
   if pgjobs._has_long_number(schema) then
     perform pgjobs.refuse('validation-error', 'A number in a schema has at most 4300 digits');
   end if;
-  if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\[:cntrl:]]*"|[^\s";[:cntrl:]]+))*$'
+  if content_type !~ '^[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[ !#-\[\]-~]*"|[!#-:<-~]+))*$'
     or length(content_type) > 200
   then
     perform pgjobs.refuse('validation-error', 'content_type must be a media type', format('Got %L.', left(content_type, 200)));

@@ -24,7 +24,7 @@ where :name = '' or length(:name) > 200;
 select refuse('validation-error', 'content_type must be a media type')
 where length(:content_type) > 200 or not matches(
   :content_type,
-  '[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[^"\\\x00-\x1f]*"|[^\s";\x00-\x1f]+))*'
+  '[!#$&^_.+a-zA-Z0-9-]+/[!#$&^_.+a-zA-Z0-9-]+( *; *[a-zA-Z0-9_.-]+=("[ !#-\[\]-~]*"|[!#-:<-~]+))*'
 );
 -- include check_registration
 select
