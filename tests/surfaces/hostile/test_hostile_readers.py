@@ -79,7 +79,7 @@ async def test_every_verb_reads_on(queue: Queue, staged: Scene):
         queue.check(),
     ):
         await call
-    seen = set()
+    seen: set[int] = set()
     before = None
     while page := await queue.list_tasks(room=ROOM, before=before, page_size=50):
         seen.update(task.id for task in page)
