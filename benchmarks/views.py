@@ -98,7 +98,7 @@ begin
   for v_batch in 1..{done} loop
     select array_agg(c.task_id), array_agg(c.token) into v_tasks, v_tokens
     from pgjobs.claim_tasks(
-      holder => 'bench', lease => '1 hour', quantity => 500, job_ids => array[pgjobs.cleanup_job()]
+      holder => 'bench', lease => '1 hour', quantity => 500, job_ids => array[pgjobs._cleanup_job()]
     ) as c;
     perform count(*) from pgjobs.complete_tasks(v_tasks, v_tokens);
     commit;
@@ -111,7 +111,7 @@ $$
 A_BUSY_DAY = """
 insert into pgjobs.rollups
 select
-  j.id, date_trunc('minute', pgjobs.now()) - m * interval '1 minute', 70, 7, 1, 2,
+  j.id, date_trunc('minute', pgjobs._now()) - m * interval '1 minute', 70, 7, 1, 2,
   '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777, '{0,7,7,14,14,14,7,7,0,0,0,0,0,0}', 777,
   '{7,7,7,7,7,7,7,7,7,7,7,0,0,0}', 777
 from (select 0 union all select j.id from pgjobs.jobs as j) as j (id)

@@ -40,10 +40,10 @@ async def committers(bench: Bench, scale: Scale, samples: Samples) -> None:
 async def _notify_nobody(bench: Bench) -> None:
     """Takes the look for a waiting worker out of this database's submit."""
     arguments = await bench.connection.fetchval(
-        "select pg_get_function_arguments('pgjobs.wake'::regproc)",
+        "select pg_get_function_arguments('pgjobs._wake'::regproc)",
     )
     await bench.connection.execute(
-        f"create or replace function pgjobs.wake({arguments}) returns void language plpgsql "
+        f"create or replace function pgjobs._wake({arguments}) returns void language plpgsql "
         "set search_path = pg_catalog, pgjobs, pg_temp as $$ begin end $$"
     )
 
@@ -100,7 +100,7 @@ async def _wait_again(session: asyncpg.Connection) -> None:
         if str(mark) in str(payload).split(","):
             woken.set()
 
-    await session.add_listener("pgjobs.wake", hear)
+    await session.add_listener("pgjobs._wake", hear)
     while True:
         woken.clear()
         mark = await session.fetchval("select mark from pgjobs.mark_waiting(job_ids => array[1])")

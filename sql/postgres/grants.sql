@@ -24,7 +24,7 @@ grant usage on schema pgjobs to pgjobs_readonly, pgjobs_producer, pgjobs_worker,
 grant select on pgjobs.task, pgjobs.job, pgjobs.problems, pgjobs.installed
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.now, pgjobs.present, pgjobs.task_mask, pgjobs.uuid_of, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help,
+  pgjobs._now, pgjobs._present, pgjobs._task_mask, pgjobs._uuid_of, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help,
   pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers, pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events,
   pgjobs.list_events, pgjobs.list_metrics
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
@@ -114,7 +114,7 @@ to pgjobs_operator, pgjobs_api;
 grant select on pgjobs.incomplete_cleanup_tasks, pgjobs.incomplete_cleanup_events
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.is_harmless, pgjobs._shown_payload, pgjobs.redact, pgjobs.redact_line, pgjobs.redact_document, pgjobs.list_cleanups,
+  pgjobs._is_harmless, pgjobs._shown_payload, pgjobs._redact, pgjobs._redact_line, pgjobs._redact_document, pgjobs.list_cleanups,
   pgjobs.count_cleanups, pgjobs.get_cleanup, pgjobs.list_cleanup_events, pgjobs.list_cleanup_nodes, pgjobs.get_job_target
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.reconcile_cleanups, pgjobs.claim_cleanups, pgjobs.await_cleanups
@@ -128,7 +128,7 @@ to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.grant_room, pgjobs.revoke_room, pgjobs.list_room_grants to pgjobs_operator;
 grant select on pgjobs.my_tasks, pgjobs.problems, pgjobs.overview, pgjobs.jobs_status, pgjobs.throughput to pgjobs_tenant;
 grant execute on function
-  pgjobs.now, pgjobs.present, pgjobs.task_mask, pgjobs.uuid_of, pgjobs.help, pgjobs.my_rooms,
+  pgjobs._now, pgjobs._present, pgjobs._task_mask, pgjobs._uuid_of, pgjobs.help, pgjobs.my_rooms,
   pgjobs.get_job, pgjobs.list_jobs, pgjobs.count_jobs, pgjobs.get_task, pgjobs.list_tasks, pgjobs.count_tasks,
   pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.watch_task, pgjobs.why,
   pgjobs.overview, pgjobs.jobs_status, pgjobs.throughput,

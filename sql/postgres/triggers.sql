@@ -10,22 +10,22 @@ begin
       'targets', 'run_targets', 'schedules', 'schedule_runs'
     ]) as g (relation)
     union all
-    select p.partition from pgjobs.partitions() as p
+    select p.partition from pgjobs._partitions() as p
   loop
-    perform pgjobs.guard_table(v_table);
+    perform pgjobs._guard_table(v_table);
   end loop;
 end
 $$;
 
 -- What is written once stays as it is, whoever asks.
 create trigger bodies_never_change before update on pgjobs.tasks
-for each row execute function pgjobs.refuse_direct_change();
+for each row execute function pgjobs._refuse_direct_change();
 create trigger outcomes_never_change before update on pgjobs.outcomes
-for each row execute function pgjobs.refuse_direct_change();
+for each row execute function pgjobs._refuse_direct_change();
 create trigger history_never_changes before update on pgjobs.attempts
-for each row execute function pgjobs.refuse_direct_change();
+for each row execute function pgjobs._refuse_direct_change();
 create trigger events_never_change before update on pgjobs.events
-for each row execute function pgjobs.refuse_direct_change();
+for each row execute function pgjobs._refuse_direct_change();
 
 -- A lease keeps its task, token, attempt and holder; it is never shortened and starts once.
 create trigger leases_keep_their_token before update on pgjobs.leases
@@ -37,53 +37,53 @@ when (
   or new.until < old.until
   or (old.started_at is not null and new.started_at is distinct from old.started_at)
 )
-execute function pgjobs.refuse_direct_change();
+execute function pgjobs._refuse_direct_change();
 
 -- Announcements: one statement-level trigger per fact, so that a batch costs one call.
 create trigger submitted after insert on pgjobs.tasks
-referencing new table as new_rows for each statement execute function pgjobs.announce_submitted();
+referencing new table as new_rows for each statement execute function pgjobs._announce_submitted();
 create trigger returned after insert on pgjobs.ready
-referencing new table as new_rows for each statement execute function pgjobs.announce_ready();
+referencing new table as new_rows for each statement execute function pgjobs._announce_ready();
 create trigger backing_off after insert on pgjobs.scheduled
-referencing new table as new_rows for each statement execute function pgjobs.announce_scheduled();
+referencing new table as new_rows for each statement execute function pgjobs._announce_scheduled();
 create trigger claimed after insert on pgjobs.leases
-referencing new table as new_rows for each statement execute function pgjobs.announce_claimed();
+referencing new table as new_rows for each statement execute function pgjobs._announce_claimed();
 create trigger started after update on pgjobs.leases
-referencing old table as old_rows new table as new_rows for each statement execute function pgjobs.announce_started();
+referencing old table as old_rows new table as new_rows for each statement execute function pgjobs._announce_started();
 create trigger ended after insert on pgjobs.outcomes
-referencing new table as new_rows for each statement execute function pgjobs.announce_ended();
+referencing new table as new_rows for each statement execute function pgjobs._announce_ended();
 
 -- The generic manager's view is for reading. Without the second trigger Postgres
 -- itself refuses, and gives no hint.
 create trigger generic_jobs_are_read_only before insert or update or delete on pgjobs.generic_jobs
-for each statement execute function pgjobs.refuse_generic_change();
+for each statement execute function pgjobs._refuse_generic_change();
 create trigger generic_jobs_have_verbs instead of insert or update or delete on pgjobs.generic_jobs
-for each row execute function pgjobs.refuse_generic_change();
+for each row execute function pgjobs._refuse_generic_change();
 
 -- Where a run writes is settled when it starts.
 create trigger started_at_once_with_target after insert on pgjobs.leases
-referencing new table as new_rows for each statement execute function pgjobs.snapshot_targets();
+referencing new table as new_rows for each statement execute function pgjobs._snapshot_targets();
 create trigger started_with_target after update on pgjobs.leases
-referencing new table as new_rows for each statement execute function pgjobs.snapshot_targets();
+referencing new table as new_rows for each statement execute function pgjobs._snapshot_targets();
 
 -- The registry: who came and who went.
 create trigger job_came after insert on pgjobs.jobs
-for each row execute function pgjobs.announce_job();
+for each row execute function pgjobs._announce_job();
 create trigger job_came_or_went after update of deleted_at on pgjobs.jobs
-for each row when ((old.deleted_at is null) <> (new.deleted_at is null)) execute function pgjobs.announce_job();
+for each row when ((old.deleted_at is null) <> (new.deleted_at is null)) execute function pgjobs._announce_job();
 create trigger worker_joined after insert on pgjobs.worker_jobs
-referencing new table as changed for each statement execute function pgjobs.announce_link();
+referencing new table as changed for each statement execute function pgjobs._announce_link();
 create trigger worker_left after delete on pgjobs.worker_jobs
-referencing old table as changed for each statement execute function pgjobs.announce_link();
+referencing old table as changed for each statement execute function pgjobs._announce_link();
 create trigger provider_came after insert on pgjobs.providers
-referencing new table as changed for each statement execute function pgjobs.announce_provider();
+referencing new table as changed for each statement execute function pgjobs._announce_provider();
 create trigger provider_changed after update on pgjobs.providers
-referencing new table as changed for each statement execute function pgjobs.announce_provider();
+referencing new table as changed for each statement execute function pgjobs._announce_provider();
 create trigger provider_went after delete on pgjobs.providers
-referencing old table as changed for each statement execute function pgjobs.announce_provider();
+referencing old table as changed for each statement execute function pgjobs._announce_provider();
 
 -- Retries, one row per statement, for the rollups.
 create trigger retries_noted after insert on pgjobs.scheduled
-referencing new table as new_rows for each statement execute function pgjobs.note_retries();
+referencing new table as new_rows for each statement execute function pgjobs._note_retries();
 create trigger announced after insert on pgjobs.events
-for each statement execute function pgjobs.announce_events();
+for each statement execute function pgjobs._announce_events();

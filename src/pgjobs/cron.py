@@ -1,4 +1,4 @@
-"""When schedules run, as people say it. What expressions mean is in `sql/postgres/internal/cron.sql`."""
+"""When schedules run, as people say it. What expressions mean is in `sql/postgres/helpers/schedules/cron.sql`."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ HISTOGRAMS = {
     ),
 }
 BOUNDS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, inf)
-"""Upper bounds of the buckets; those of `pgjobs.histogram_bounds()`."""
+"""Upper bounds of the buckets; those of `pgjobs._histogram_bounds()`."""
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 Labels = tuple[str, str, str]

@@ -1,6 +1,6 @@
 """What may be told: texts, lines, documents and log records without what gives access.
 
-The same rules as `sql/postgres/internal/disclosure.sql`; a test compares them.
+The same rules as `sql/postgres/helpers/base/redaction.sql`; a test compares them.
 """
 
 from __future__ import annotations

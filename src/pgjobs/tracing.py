@@ -23,7 +23,7 @@ _CONTEXT = re.compile(rf"{_TRACEPARENT.pattern}( {_TRACESTATE.pattern})?")
 
 
 def is_trace_context(text: str | None) -> bool:
-    """Whether a task may carry it; as `pgjobs.check_trace_context` says it."""
+    """Whether a task may carry it; as `pgjobs._check_trace_context` says it."""
     return text is None or _CONTEXT.fullmatch(text) is not None
 
 

@@ -73,10 +73,10 @@ class Source:
 def source(tmp_path: Path) -> Source:
     source = Source(tmp_path)
     source.write("migrations/0001_tables.sql", TABLES)
-    source.write("internal/length_of.sql", LENGTH)
-    source.write("views.sql", VIEWS)
-    source.write("functions/list_notes.sql", NOTES)
-    source.write("functions/refuse_deletes.sql", REFUSE)
+    source.write("helpers/length_of.sql", LENGTH)
+    source.write("views/tasks.sql", VIEWS)
+    source.write("verbs/list_notes.sql", NOTES)
+    source.write("verbs/refuse_deletes.sql", REFUSE)
     source.write("triggers.sql", TRIGGERS)
     source.write("grants.sql", GRANTS)
     return source

@@ -16,7 +16,7 @@ from tests.postgres.crowd import Connection
 JOB, OTHER = "@global:tests:Work", "@global:tests:Other"
 MINUTE = timedelta(minutes=1)
 FAR = 99_999_999_999_999
-EXPENSIVE = "select pgjobs.floor_set('look_cost', 1000, pgjobs.clock_ms() + 9000)"
+EXPENSIVE = "select pgjobs._floor_set('look_cost', 1000, pgjobs._clock_ms() + 9000)"
 """What a session remembers when looking from the bottom has just taken a second."""
 
 
@@ -125,9 +125,9 @@ async def test_a_floor_above_the_present_is_not_believed(queue, session):
     first = await queue.submit_task(JOB)
     await session.execute(
         f"""
-        select pgjobs.floor_set('look_cost', 1000, c.clock + 9000),
+        select pgjobs._floor_set('look_cost', 1000, c.clock + 9000),
           set_config('pgjobs.floor_{job}_5', '{FAR}00/0/' || c.clock + 9000 || '/' || c.clock, false)
-        from (select pgjobs.clock_ms() as clock) as c
+        from (select pgjobs._clock_ms() as clock) as c
         """
     )
     assert await take(queue) == first.task_id

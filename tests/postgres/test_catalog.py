@@ -14,7 +14,7 @@ import pytest
 from pgjobs.errors import BY_SQLSTATE
 from pgjobs.schema.release import sql_directory
 
-VERBS = sorted(path.stem for path in (sql_directory("postgres") / "functions").glob("*.sql"))
+VERBS = sorted(path.stem for path in (sql_directory("postgres") / "verbs").rglob("*.sql"))
 PINNED = "search_path=pg_catalog, pgjobs, pg_temp"
 CHANGES_ROWS = re.compile(r"\b(insert\s+into|update\s+pgjobs\.|delete\s+from|setval\s*\()", re.IGNORECASE)
 CALLS = re.compile(r"\bpgjobs\.(\w+)\s*\(")
@@ -190,8 +190,8 @@ def body(function: Mapping[str, Any]) -> str:
 
 async def test_public_holds_nothing(catalog):
     assert [row["held"] for row in await catalog.fetch(HELD_BY_PUBLIC)] == []
-    await catalog.execute("grant execute on function pgjobs.now to public")
-    assert [row["held"] for row in await catalog.fetch(HELD_BY_PUBLIC)] == ["pgjobs.now(): EXECUTE"]
+    await catalog.execute("grant execute on function pgjobs._now to public")
+    assert [row["held"] for row in await catalog.fetch(HELD_BY_PUBLIC)] == ["pgjobs._now(): EXECUTE"]
 
 
 async def test_a_login_without_a_role_reaches_nothing(catalog):
@@ -199,7 +199,7 @@ async def test_a_login_without_a_role_reaches_nothing(catalog):
         await catalog.execute("create role a_stranger")
         await catalog.execute("set local role a_stranger")
         for statement in (
-            "select pgjobs.now()",
+            "select pgjobs._now()",
             "select * from pgjobs.task",
             "select * from pgjobs.problems",
         ):

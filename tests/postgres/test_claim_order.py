@@ -13,7 +13,7 @@ from tests.postgres.stage import JOB, Stage
 
 OTHER = "@global:tests:Other"
 STILL_CLOCK = """
-create or replace function pgjobs.now() returns timestamptz
+create or replace function pgjobs._now() returns timestamptz
 language sql volatile security definer set search_path = pg_catalog, pgjobs, pg_temp
 return timestamptz '2030-01-01' + (select c.shift from pgjobs.test_clock as c)
 """

@@ -14,7 +14,7 @@ import pytest
 from pgjobs.cron import words
 from tests.cron_reference import next_time
 
-NEXT = "select pgjobs.next_cron_run($1, $2, $3)"
+NEXT = "select pgjobs._next_cron_run($1, $2, $3)"
 BERLIN = "Europe/Berlin"
 
 
@@ -198,7 +198,7 @@ async def test_expressions_mean_the_same_to_another_implementation(catalog, time
         after += timedelta(seconds=chance.randint(-90000, 90000))
         asked.append((_expression(chance), after))
     rows = await catalog.fetch(
-        "select pgjobs.next_cron_run(a.cron, $1, a.after) as at from unnest($2::text[], $3::timestamptz[])"
+        "select pgjobs._next_cron_run(a.cron, $1, a.after) as at from unnest($2::text[], $3::timestamptz[])"
         " with ordinality as a (cron, after, place) order by a.place",
         timezone, [cron for cron, _ in asked], [after for _, after in asked],
     )  # fmt: skip
@@ -220,7 +220,7 @@ async def test_a_range_of_one_is_that_one_whatever_its_step(catalog, cron):
 
 async def test_numbers_named_again_and_again_are_meant_once(catalog):
     many = f"{'0-59,' * 18}7 {'0-23,' * 18}7 * * *"
-    assert await catalog.fetchval("select cardinality((pgjobs.read_cron($1)).minutes)", many) == 60
+    assert await catalog.fetchval("select cardinality((pgjobs._read_cron($1)).minutes)", many) == 60
     assert await following(catalog, many, "UTC", "2026-11-17 04:58:30+00:00") == ["2026-11-17 04:59+0000"]
 
 
@@ -230,7 +230,7 @@ async def test_intervals_do_not_notice_the_clocks_of_a_session(catalog, zone):
     due = datetime(2026, 3, 28, 12, tzinfo=UTC)
     for after in (due, due + timedelta(hours=23, minutes=30)):
         next_run = await catalog.fetchval(
-            "select pgjobs.next_run(null, $1, 'UTC', $2, $3)", timedelta(days=1), due, after
+            "select pgjobs._next_run(null, $1, 'UTC', $2, $3)", timedelta(days=1), due, after
         )
         assert next_run == due + timedelta(days=1)
 

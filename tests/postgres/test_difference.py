@@ -53,15 +53,15 @@ async def may(connection, role: str, function: str) -> bool:
 
 async def test_a_remark_in_a_file_changes_nothing(connection, source):
     await migrate(connection, source.release())
-    source.write("internal/length_of.sql", f"-- A remark.\n{LENGTH}")
+    source.write("helpers/length_of.sql", f"-- A remark.\n{LENGTH}")
     assert not await migrate(connection, source.release())
 
 
 async def test_only_what_changed_is_replaced_and_all_keeps_its_place(connection, source):
     await migrate(connection, source.release())
     before = await oids(connection)
-    source.write("internal/length_of.sql", SHORTER)
-    source.write("views.sql", WIDER_VIEWS)
+    source.write("helpers/length_of.sql", SHORTER)
+    source.write("views/tasks.sql", WIDER_VIEWS)
     done = await migrate(connection, source.release())
     assert done.steps == [
         "replace function pgjobs.length_of",
@@ -80,10 +80,10 @@ async def test_grants_views_and_functions_of_others_survive(connection, source, 
         create view public.mine as select id, length from pgjobs.note;
         create function public.longest() returns integer begin atomic select max(pgjobs.length_of(text)) from pgjobs.note; end;
     """)
-    source.write("internal/length_of.sql", SHORTER)
-    source.write("views.sql", WIDER_VIEWS)
-    source.write("functions/list_notes.sql", NOTES.replace("stable", "volatile"))
-    source.write("functions/refuse_deletes.sql", REFUSE.replace("are kept", "stay"))
+    source.write("helpers/length_of.sql", SHORTER)
+    source.write("views/tasks.sql", WIDER_VIEWS)
+    source.write("verbs/list_notes.sql", NOTES.replace("stable", "volatile"))
+    source.write("verbs/refuse_deletes.sql", REFUSE.replace("are kept", "stay"))
     await migrate(connection, source.release())
     assert await may(connection, role, "pgjobs.length_of(text)")
     assert await connection.fetchval("select has_column_privilege($1, 'pgjobs.note', 'text', 'select')", role)
@@ -100,7 +100,7 @@ async def test_a_changed_signature_keeps_its_grants_and_what_is_built_on_it_is_m
     await connection.execute(f"grant execute on function pgjobs.length_of to {role} with grant option")
     await connection.execute(f"grant select (length) on pgjobs.note to {role}")
     before = await oids(connection)
-    source.write("internal/length_of.sql", OTHER_ARGUMENTS)
+    source.write("helpers/length_of.sql", OTHER_ARGUMENTS)
     await migrate(connection, source.release())
     after = await oids(connection)
     assert await connection.fetchval("select pgjobs.length_of('note', 3)") == 7
@@ -118,7 +118,7 @@ async def test_a_view_with_other_columns_is_made_again_with_the_function_that_re
     connection, source
 ):
     await migrate(connection, source.release())
-    source.write("views.sql", VIEWS.replace("n.id, ", ""))
+    source.write("views/tasks.sql", VIEWS.replace("n.id, ", ""))
     await migrate(connection, source.release())
     assert list(await connection.fetchrow("select * from pgjobs.note")) == ["first", 5]
     assert await connection.fetchval("select count(*) from pgjobs.list_notes()") >= 0
@@ -127,7 +127,7 @@ async def test_a_view_with_other_columns_is_made_again_with_the_function_that_re
 async def test_what_somebody_else_built_on_a_changed_signature_stops_the_run_by_name(connection, source):
     await migrate(connection, source.release())
     await connection.execute("create view public.lengths as select pgjobs.length_of('x') as length")
-    source.write("internal/length_of.sql", OTHER_ARGUMENTS)
+    source.write("helpers/length_of.sql", OTHER_ARGUMENTS)
     with pytest.raises(
         MigrationFailed, match=r"function pgjobs\.length_of .* view public\.lengths depends on it"
     ):
@@ -140,12 +140,12 @@ async def test_what_somebody_else_built_on_a_changed_signature_stops_the_run_by_
 async def test_a_view_that_needs_a_new_function_and_a_function_that_needs_the_view(connection, source):
     await migrate(connection, source.release())
     source.write(
-        "internal/doubled.sql",
+        "helpers/doubled.sql",
         LENGTH.replace("length_of", "doubled").replace("length(doubled.note)", "2 * length(doubled.note)"),
     )
-    source.write("views.sql", VIEWS.replace("as length", "as length, pgjobs.doubled(n.text) as doubled"))
+    source.write("views/tasks.sql", VIEWS.replace("as length", "as length, pgjobs.doubled(n.text) as doubled"))
     source.write(
-        "internal/all_doubled.sql",
+        "helpers/all_doubled.sql",
         "create function pgjobs.all_doubled() returns bigint language sql stable"
         " return (select sum(doubled) from pgjobs.note);",
     )
@@ -180,7 +180,7 @@ async def test_everything_can_be_made_anew_with_its_grants(connection, source, r
 async def test_code_waits_for_nobody_who_uses_a_table(empty_database_url, connection, source):
     """A replaced function needs no lock on what it reads, whoever holds one."""
     await migrate(connection, source.release())
-    source.write("internal/length_of.sql", SHORTER)
+    source.write("helpers/length_of.sql", SHORTER)
     holder = await asyncpg.connect(empty_database_url)
     async with holder.transaction():
         await holder.execute("select from pgjobs.note; lock table pgjobs.notes in access exclusive mode")
@@ -276,12 +276,12 @@ async def test_twenty_runs_at_once_do_online_migrations_once(empty_database_url,
 async def test_a_fresh_schema_gets_online_migrations_in_one_transaction(connection, source):
     add_online_migrations(source)
     source.write(
-        "functions/list_notes.sql", "create function pgjobs.list_notes() returns oops language sql return 1;"
+        "verbs/list_notes.sql", "create function pgjobs.list_notes() returns oops language sql return 1;"
     )
     with pytest.raises(MigrationFailed, match="oops"):
         await migrate(connection, source.release())
     assert await connection.fetchval("select to_regnamespace('pgjobs')") is None
-    source.write("functions/list_notes.sql", NOTES)
+    source.write("verbs/list_notes.sql", NOTES)
     await migrate(connection, source.release())
     assert await connection.fetchval("select to_regclass('pgjobs.notes_by_text')") is not None
 

@@ -7,7 +7,7 @@ import logging
 from pgjobs.upkeep import sweep_once
 
 BREAK = """
-create or replace function pgjobs.sweep_workers(now timestamptz, batch integer, worker_timeout interval default null)
+create or replace function pgjobs._sweep_workers(now timestamptz, batch integer, worker_timeout interval default null)
 returns integer language plpgsql as $$
 begin
   delete from pgjobs.workers;

@@ -352,7 +352,7 @@ async def test_one_look_of_take_pending_follows_a_task_into_its_lane(stage, queu
     await second.connection.execute("set local search_path = pg_catalog, pgjobs, pg_temp")
     taking = await stage.waits(
         second,
-        second.connection.fetch("select task_id from pgjobs.take_pending(array[$1::bigint])", task.task_id),
+        second.connection.fetch("select task_id from pgjobs._take_pending(array[$1::bigint])", task.task_id),
         behind=first,
     )
     await first.commit()

@@ -95,7 +95,7 @@ def test_cutting_a_long_text_is_linear(monkeypatch: pytest.MonkeyPatch):
 
 def test_redaction_in_sql_is_linear(backend: Backend):
     def work(text: str) -> int:
-        return int(backend.ask("select length(pgjobs.redact($1))", text))
+        return int(backend.ask("select length(pgjobs._redact($1))", text))
 
     assert disproportionate(work, hostile_texts(800), hostile_texts(8_000), backend.clock) == []
 
@@ -118,7 +118,7 @@ def test_redaction_of_documents_is_linear(backend: Backend, depth: int):
     assert disproportionate(in_python, small, large, time.thread_time) == []
 
     def in_sql(text: str) -> object:
-        return backend.ask("select pgjobs.redact_document($1)", json.dumps(nested(text, depth)))
+        return backend.ask("select pgjobs._redact_document($1)", json.dumps(nested(text, depth)))
 
     few_pieces = dict(list(large.items())[::6])
     assert disproportionate(in_sql, small, few_pieces, backend.clock) == []

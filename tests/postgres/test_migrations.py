@@ -107,7 +107,7 @@ async def test_a_database_newer_than_the_program_is_refused(connection, source):
 async def test_code_of_a_newer_version_is_not_taken_back(connection, source, version):
     source.write("operators.sql", INSTALLED)
     ours = replace(source.release(), version="0.1.9")
-    source.write("internal/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
+    source.write("helpers/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
     await migrate(connection, replace(source.release(), version=version))
     with pytest.raises(SchemaAhead, match=f"newer.*{version}"):
         await migrate(connection, ours)
@@ -119,7 +119,7 @@ async def test_a_program_goes_on_with_a_newer_database(connection, source):
     ours = replace(source.release(), version="0.1.9")
     await migrate(connection, ours)
     await require_current(connection, ours)
-    source.write("internal/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
+    source.write("helpers/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
     await migrate(connection, replace(source.release(), version="0.2.0"))
     await require_current(connection, ours)
     source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
@@ -129,7 +129,7 @@ async def test_a_program_goes_on_with_a_newer_database(connection, source):
 
 async def test_other_code_of_the_same_version_is_installed(connection, source):
     await migrate(connection, source.release())
-    source.write("internal/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
+    source.write("helpers/length_of.sql", LENGTH.replace("length(length_of.note)", "-1"))
     with pytest.raises(SchemaBehind):
         await require_current(connection, source.release())
     assert (await migrate(connection, source.release())).code
@@ -140,16 +140,16 @@ async def test_a_database_behind_the_program_is_refused(connection, source):
     with pytest.raises(SchemaBehind):
         await require_current(connection, source.release())
     await migrate(connection, source.release())
-    source.write("views.sql", WIDER_VIEWS)
+    source.write("views/tasks.sql", WIDER_VIEWS)
     with pytest.raises(SchemaBehind):
         await require_current(connection, source.release())
 
 
 async def test_changed_code_is_recreated_and_removed_code_goes(connection, source):
     await migrate(connection, source.release())
-    source.write("views.sql", VIEWS.replace("n.id, ", ""))
+    source.write("views/tasks.sql", VIEWS.replace("n.id, ", ""))
     (source.directory / "triggers.sql").unlink()
-    (source.directory / "functions/refuse_deletes.sql").unlink()
+    (source.directory / "verbs/refuse_deletes.sql").unlink()
     done = await migrate(connection, source.release())
     assert not done.migrations
     assert done.code
@@ -164,12 +164,12 @@ async def test_triggers_and_views_of_others_survive_or_stop_an_upgrade(connectio
         create function public.mine() returns trigger language plpgsql as $$ begin return new; end $$;
         create trigger mine before insert on pgjobs.notes for each row execute function public.mine();
     """)
-    source.write("views.sql", WIDER_VIEWS)
+    source.write("views/tasks.sql", WIDER_VIEWS)
     await migrate(connection, source.release())
     assert await connection.fetchval("select count(*) from pg_trigger where tgname = 'mine'") == 1
 
     await connection.execute("create view public.mine as select * from pgjobs.note")
-    source.write("views.sql", VIEWS.replace("n.id, ", ""))
+    source.write("views/tasks.sql", VIEWS.replace("n.id, ", ""))
     with pytest.raises(
         MigrationFailed, match=r"view pgjobs\.note .* view public\.mine depends on it"
     ) as refusal:
@@ -179,8 +179,8 @@ async def test_triggers_and_views_of_others_survive_or_stop_an_upgrade(connectio
 
 
 async def test_a_failing_run_leaves_nothing_and_names_the_line(connection, source):
-    source.write("functions/list_notes.sql", "select 1;\n\nselect oops;\n")
-    with pytest.raises(MigrationFailed, match=r'functions/list_notes\.sql, line 3: column "oops"'):
+    source.write("verbs/list_notes.sql", "select 1;\n\nselect oops;\n")
+    with pytest.raises(MigrationFailed, match=r'verbs/list_notes\.sql, line 3: column "oops"'):
         await migrate(connection, source.release())
     assert await connection.fetchval("select to_regnamespace('pgjobs')") is None
 
@@ -192,7 +192,7 @@ async def test_two_schemas_live_side_by_side(connection, source):
     assert await connection.fetchval("select count(*) from other.note") == 2
     assert await connection.fetchval("select count(*) from pgjobs.note") == 1
 
-    source.write("views.sql", WIDER_VIEWS)
+    source.write("views/tasks.sql", WIDER_VIEWS)
     await migrate(connection, source.release("other"))
     assert (await plan(connection, source.release())).code
     assert not await plan(connection, source.release("other"))
@@ -233,7 +233,7 @@ async def test_a_dump_is_the_whole_run_and_makes_migrate_a_no_op(connection, sou
 async def test_a_dump_after_a_number_upgrades_what_is_there(connection, source):
     await migrate(connection, source.release())
     source.write("migrations/0002_more.sql", "alter table pgjobs.notes add column author text;")
-    source.write("views.sql", VIEWS.replace("n.id", "n.author"))
+    source.write("views/tasks.sql", VIEWS.replace("n.id", "n.author"))
     await connection.execute(dump(source.release(), after=1))
     assert await connection.fetchval("select author from pgjobs.note") is None
     assert not await migrate(connection, source.release())
@@ -241,7 +241,7 @@ async def test_a_dump_after_a_number_upgrades_what_is_there(connection, source):
 
 async def test_a_lock_held_elsewhere_ends_the_run_with_a_clear_error(empty_database_url, connection, source):
     await migrate(connection, source.release())
-    source.write("views.sql", WIDER_VIEWS)
+    source.write("views/tasks.sql", WIDER_VIEWS)
     holder = await asyncpg.connect(empty_database_url)
     async with holder.transaction():
         await holder.execute("select from pgjobs.note")
@@ -283,7 +283,7 @@ async def test_an_upgrade_makes_way_for_a_transaction_that_needs_what_it_has_loc
 
 async def test_an_upgrade_makes_way_for_whoever_reads_a_view(empty_database_url, connection, source):
     await migrate(connection, source.release())
-    source.write("views.sql", WIDER_VIEWS)
+    source.write("views/tasks.sql", WIDER_VIEWS)
     source.write("triggers.sql", TRIGGERS.replace("delete on", "delete or truncate on"))
     reader = await asyncpg.connect(empty_database_url)
     async with reader.transaction():

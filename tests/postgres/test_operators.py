@@ -107,7 +107,7 @@ async def test_errors_are_counted_once_in_whatever_portions(queue, psql, batch):
     total = 0
     # Other events come in between, and count for nothing.
     for _ in range(10):
-        total += await psql.fetchval("select pgjobs.sweep_errors(pgjobs.now(), $1)", batch)
+        total += await psql.fetchval("select pgjobs._sweep_errors(pgjobs._now(), $1)", batch)
         assert [error.last_week for error in await queue.errors()] == [7]
     assert total == 7
     await fail(queue, "broken 8")
@@ -152,7 +152,7 @@ async def test_counting_goes_on_in_a_cluster_with_younger_transactions(queue, ps
     ],
 )
 async def test_errors_that_differ_in_numbers_ids_and_quotes_have_one_fingerprint(psql, message, pattern):
-    fingerprint = await psql.fetchval("select pgjobs.error_fingerprint('kind', $1)", message)
+    fingerprint = await psql.fetchval("select pgjobs._error_fingerprint('kind', $1)", message)
     assert fingerprint == md5(f"kind:{pattern}".encode()).hexdigest()[:12]
 
 
@@ -173,7 +173,7 @@ async def test_durations_are_told_in_one_unit(psql):
         1e7: "116 d",
     }
     for seconds, text in told.items():
-        assert await psql.fetchval("select pgjobs.short_duration($1)", float(seconds)) == text
+        assert await psql.fetchval("select pgjobs._short_duration($1)", float(seconds)) == text
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ async def test_durations_are_told_in_one_unit(psql):
     ],
 )
 async def test_a_percentile_lies_within_its_bucket(psql, quantities, share, seconds):
-    given = await psql.fetchval("select pgjobs.histogram_percentile($1, $2)", quantities, share)
+    given = await psql.fetchval("select pgjobs._histogram_percentile($1, $2)", quantities, share)
     assert given == (None if seconds is None else pytest.approx(seconds))
 
 
@@ -319,7 +319,7 @@ async def test_a_refusal_shows_no_empty_lines(psql):
         "'task-not-found', 'No task', 'gone', 'look'": ("gone", "look"),
     }.items():
         with pytest.raises(asyncpg.PostgresError) as refusal:
-            await psql.execute(f"select pgjobs.refuse({arguments})")
+            await psql.execute(f"select pgjobs._refuse({arguments})")
         assert refusal.value.sqlstate == "PJ002"
         assert (refusal.value.detail, refusal.value.hint) == shown
 

@@ -14,7 +14,7 @@ from pgjobs.drivers.sqlite_functions import task_id, task_uuid
 from pgjobs.drivers.sqlite_scripts import parse_verb
 from pgjobs.schema.release import sql_directory
 
-SCRIPTS = sorted((sql_directory("sqlite") / "functions").glob("*.sql"))
+SCRIPTS = sorted((sql_directory("sqlite") / "verbs").glob("*.sql"))
 
 # How the catalog and the scripts write the same default.
 _WRITTEN = {"NULL": "null", "'00:00:01'": "'1 second'", "'00:01:00'": "'1 minute'", "'01:00:00'": "'1 hour'"}

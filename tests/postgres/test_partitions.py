@@ -42,7 +42,7 @@ async def queue(psql: Connection) -> Queue:
 
 
 async def bounds(psql: Connection, table: str = "outcomes") -> list[tuple[int, int]]:
-    rows = await psql.fetch("select lower, upper from pgjobs.partitions() where parent = $1", table)
+    rows = await psql.fetch("select lower, upper from pgjobs._partitions() where parent = $1", table)
     return [(row["lower"], row["upper"]) for row in rows if row["lower"] is not None]
 
 
@@ -148,7 +148,7 @@ async def test_retention_drops_a_partition_once_it_is_empty(queue, psql):
 async def disk(psql: Connection) -> int:
     total: int = await psql.fetchval(
         "select sum(pg_total_relation_size(p.partition::regclass))::bigint"
-        " from (select 'pgjobs.' || partition as partition from pgjobs.partitions()) as p"
+        " from (select 'pgjobs.' || partition as partition from pgjobs._partitions()) as p"
     )
     return total
 
@@ -258,8 +258,8 @@ async def test_a_missing_default_partition_is_a_finding_with_the_statement_that_
 async def test_a_large_default_partition_is_read_through_only_when_somebody_asks(queue, psql):
     await jump_to(psql, 10 * ROOMY)
     await ended(queue)
-    assert await psql.fetchval("select pgjobs.extend_partitions('outcomes', most_bytes => 1)") == 0
-    assert await psql.fetchval("select pgjobs.extend_partitions('outcomes')") >= 1
+    assert await psql.fetchval("select pgjobs._extend_partitions('outcomes', most_bytes => 1)") == 0
+    assert await psql.fetchval("select pgjobs._extend_partitions('outcomes')") >= 1
 
 
 async def test_a_look_at_one_task_opens_its_partition_only(queue, psql):

@@ -76,7 +76,7 @@ async def test_the_last_task_before_a_moment_is_found_by_halves(connection, task
         await advance(connection, number * DAY)
         made.append(await queue.get_task((await queue.submit_task(JOB)).task_id))
     for number, task in enumerate(made):
-        found = await connection.fetchval("select pgjobs.last_task_before($1)", task.created_at)
+        found = await connection.fetchval("select pgjobs._last_task_before($1)", task.created_at)
         assert found == (made[number - 1].id if number else task.id - 1)
-    everything = await connection.fetchval("select pgjobs.last_task_before('infinity')")
+    everything = await connection.fetchval("select pgjobs._last_task_before('infinity')")
     assert everything == (made[-1].id if made else -1)

@@ -44,7 +44,7 @@ async def waits(home: PostgresHome) -> tuple[list[int], float]:
     """How many attempts are in each bucket that has any, by its upper bound, and how long they waited together."""
     await home.queue.sweep("rollups")
     row: Any = await home.connection.fetchrow(
-        "select r.waits, r.wait_seconds, pgjobs.histogram_bounds() as bounds"
+        "select r.waits, r.wait_seconds, pgjobs._histogram_bounds() as bounds"
         " from pgjobs.rollups as r where r.job_id > 0 and r.minute = '-infinity'"
     )
     buckets = [

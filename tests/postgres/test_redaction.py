@@ -69,7 +69,7 @@ def ask(database_url: str) -> Iterator[Any]:
 def test_sql_and_python_tell_the_same(ask: Any, text: str):
     told = redact(text)
     assert told == CASES.get(text, told)
-    assert ask("select pgjobs.redact($1)", text) == told
+    assert ask("select pgjobs._redact($1)", text) == told
     assert redact(told) == told
     assert len(told) <= 8000
     assert "hunter2" not in told
@@ -102,7 +102,7 @@ words = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 def test_no_url_keeps_its_secret(ask: Any, before: str, url: tuple[str, str], after: str):
     text = f"{before} {url[0]} {after}"
     told = redact(text)
-    assert ask("select pgjobs.redact($1)", text) == told
+    assert ask("select pgjobs._redact($1)", text) == told
     assert url[1] not in told
     assert redact(told) == told
 
@@ -136,9 +136,9 @@ hostile_pieces = st.sampled_from(
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.one_of(hostile_pieces, words), max_size=12).map("".join))
 def test_any_text_is_told_alike(ask: Any, text: str):
-    assert ask("select pgjobs.redact($1)", text) == redact(text)
+    assert ask("select pgjobs._redact($1)", text) == redact(text)
     line = redact_line(text)
-    assert ask("select pgjobs.redact_line($1)", text) == line
+    assert ask("select pgjobs._redact_line($1)", text) == line
     assert line.splitlines() in ([line], [])
 
 
@@ -153,7 +153,7 @@ def test_no_rule_finds_anything_in_what_is_taken_for_harmless(text: str):
 @pytest.mark.parametrize("text", ["a\nb\r\nc\u2028d\u0085e", "é" * 600, "  x  ", "\n"])
 def test_a_line_is_one_line_of_at_most_500_characters(ask: Any, text: str):
     line = redact_line(text)
-    assert ask("select pgjobs.redact_line($1)", text) == line
+    assert ask("select pgjobs._redact_line($1)", text) == line
     assert len(line) <= LINE
     assert len(line.splitlines()) <= 1
     assert line.encode().decode() == line
@@ -171,7 +171,7 @@ DOCUMENT = {
 
 def test_documents_are_told_alike(ask: Any):
     told = redact_document(DOCUMENT)
-    assert json.loads(ask("select pgjobs.redact_document($1)", json.dumps(DOCUMENT))) == told
+    assert json.loads(ask("select pgjobs._redact_document($1)", json.dumps(DOCUMENT))) == told
     assert told["base_url"] == "https://host/dav"
     assert told["secret_name"] == "webdav"
     assert "hunter2" not in json.dumps(told)
@@ -181,7 +181,7 @@ def test_hostile_texts_are_told_alike(ask: Any):
     told = {name: redact(text) for name, text in hostile_texts(1500).items()}
     texts = list(hostile_texts(1500).values())
     query = (
-        "select array_agg(pgjobs.redact(t) order by n) from unnest($1::text[]) with ordinality as u (t, n)"
+        "select array_agg(pgjobs._redact(t) order by n) from unnest($1::text[]) with ordinality as u (t, n)"
     )
     assert dict(zip(told, ask(query, texts), strict=True)) == told
 

@@ -13,7 +13,7 @@ from pgjobs.schema.release import read_release, render
     ("written", "rendered"),
     [
         ("select * from pgjobs.tasks", "select * from q.tasks"),
-        ("(pgjobs.now())", "(q.now())"),
+        ("(pgjobs._now())", "(q.now())"),
         ("set_config('pgjobs.floor_' || lane, $1, false)", "set_config('q.floor_' || lane, $1, false)"),
         ("format('drop view pgjobs.%I', name)", "format('drop view q.%I', name)"),
         ("to_regnamespace('pgjobs')", "to_regnamespace('q')"),
@@ -38,7 +38,7 @@ def test_names_follow_the_schema_and_the_roles_prefix(written, rendered):
 
 
 def test_the_default_names_change_nothing():
-    sql = "create schema pgjobs; grant usage on schema pgjobs to pgjobs_api; select 'pgjobs', pgjobs.now();"
+    sql = "create schema pgjobs; grant usage on schema pgjobs to pgjobs_api; select 'pgjobs', pgjobs._now();"
     assert render(sql, "pgjobs", "pgjobs") == sql
 
 

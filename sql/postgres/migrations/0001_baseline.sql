@@ -683,7 +683,7 @@ comment on column pgjobs.rollups.failed is 'Tasks failed for good.';
 comment on column pgjobs.rollups.cancelled is 'Tasks cancelled.';
 comment on column pgjobs.rollups.retried is 'Failed attempts that are followed by another.';
 comment on column pgjobs.rollups.waits is
-  'How many attempts waited how long from due to claim: a count for each of pgjobs.histogram_bounds(), and one beyond.';
+  'How many attempts waited how long from due to claim: a count for each of pgjobs._histogram_bounds(), and one beyond.';
 comment on column pgjobs.rollups.wait_seconds is 'How long they waited together.';
 comment on column pgjobs.rollups.runs is 'The same of how long those completed took from their claim.';
 comment on column pgjobs.rollups.run_seconds is 'How long they took together.';

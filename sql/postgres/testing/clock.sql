@@ -5,7 +5,7 @@ comment on table pgjobs.test_clock is 'How far tests have moved the clock.';
 comment on column pgjobs.test_clock.shift is 'Added to the real time.';
 insert into pgjobs.test_clock select interval '0' where not exists (select from pgjobs.test_clock);
 
-create or replace function pgjobs.now()
+create or replace function pgjobs._now()
 returns timestamptz
 language sql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp

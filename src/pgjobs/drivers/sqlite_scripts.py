@@ -1,7 +1,7 @@
-"""Verb scripts: what a verb is on SQLite, read from `sql/sqlite/functions/<verb>.sql`.
+"""Verb scripts: what a verb is on SQLite, read from `sql/sqlite/verbs/<verb>.sql`.
 
 A script's first comment names its arguments with their types and defaults. A line
-`-- include name` stands for `sql/sqlite/internal/name.sql`. Columns whose name starts
+`-- include name` stands for `sql/sqlite/helpers/name.sql`. Columns whose name starts
 with `v_` become parameters of the statements that follow; the last statement answers.
 A comment `-- call verb(argument => :value, ...) into v_rows` runs another verb, whose
 rows become a JSON array of objects.
@@ -90,7 +90,7 @@ class Verb:
 @cache
 def read_verb(name: str) -> Verb:
     """The script of one verb."""
-    path = sql_directory("sqlite") / "functions" / f"{name}.sql"
+    path = sql_directory("sqlite") / "verbs" / f"{name}.sql"
     if not name.isidentifier():
         raise InvalidArgument(f"There is no verb {name}")
     if not path.is_file():
@@ -99,14 +99,14 @@ def read_verb(name: str) -> Verb:
 
 
 def _missing(name: str) -> PgJobsError:
-    if (sql_directory("postgres") / "functions" / f"{name}.sql").is_file():
+    if (sql_directory("postgres") / "verbs" / f"{name}.sql").is_file():
         return NotOnSqlite(f"{name} is not on SQLite")
     return InvalidArgument(f"There is no verb {name}")
 
 
 def parse_verb(path: Path) -> Verb:
     text = path.read_text(encoding="utf-8")
-    whole = _included(text, path.parents[1] / "internal")
+    whole = _included(text, path.parents[1] / "helpers")
     body = _COMMENT.sub("", _CALL_COMMENT.sub(lambda call: call[1].replace("\n--", "") + ";", whole))
     steps = tuple(_step(sql) for sql in statements(body))
     is_reading = not _CHANGE.search(body) and all(step.call is None for step in steps)

@@ -92,7 +92,7 @@ async def test_doctor_finds_what_was_changed_by_hand_and_its_sql_mends_it(patien
         drop index pgjobs.ready_again;
         drop index pgjobs.outcomes_to_look_at;
         alter table pgjobs.jobs add column mine text;
-        create or replace function pgjobs.now() returns timestamptz language sql as $$ select now() $$;
+        create or replace function pgjobs._now() returns timestamptz language sql as $$ select now() $$;
         alter table pgjobs.outcomes drop constraint outcomes_are_whole;
         create table pgjobs.notes (note text)
     """)
@@ -102,7 +102,7 @@ async def test_doctor_finds_what_was_changed_by_hand_and_its_sql_mends_it(patien
     assert {subject: row[0] for subject, row in rows.items()} == {
         "index pgjobs.ready_again": "error",
         "index pgjobs.outcomes_to_look_at": "error",
-        "function pgjobs.now()": "error",
+        "function pgjobs._now()": "error",
         "constraint outcomes_are_whole on pgjobs.outcomes": "error",
         "column pgjobs.jobs.mine": "info",
         "table pgjobs.notes": "info",

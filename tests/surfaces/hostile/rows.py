@@ -145,7 +145,7 @@ class Intruder:
 
     async def insert(self, payload: str = "{}", created_at: str | None = None, **home: str) -> int:
         """Around it: a body, and a row where its status says; times are SQL."""
-        created = f"'{created_at}'::timestamptz" if created_at else "pgjobs.now()"
+        created = f"'{created_at}'::timestamptz" if created_at else "pgjobs._now()"
         number: int = await self._connection.fetchval(
             "insert into pgjobs.tasks (job_id, room, payload, priority, max_attempts, created_at) "
             f"select id, room, $1::text::jsonb, 5, 3, {created} from pgjobs.jobs where full_name = $2 returning id",
@@ -242,14 +242,14 @@ async def _texts(intruder: Intruder, connection: asyncpg.Connection, scene: Scen
             )
             await intruder.run(
                 "insert into pgjobs.attempts (task_id, attempt, status, token, ended_at, error, error_kind, reason) "
-                "values ($1, 1, 'failed', gen_random_uuid(), pgjobs.now(), $2, $3, $2)",
+                "values ($1, 1, 'failed', gen_random_uuid(), pgjobs._now(), $2, $3, $2)",
                 number,
                 text,
                 text[:200],
             )
             await intruder.run(
                 "insert into pgjobs.events (at, kind, task_id, job_id, room, status, actor, message, fields) "
-                "select pgjobs.now(), 'failed', t.id, t.job_id, t.room, 'failed', $3, $2, "
+                "select pgjobs._now(), 'failed', t.id, t.job_id, t.room, 'failed', $3, $2, "
                 "jsonb_build_object('error_kind', $3::text, 'n', 1e5000, 'text', $2::text) "
                 "from pgjobs.tasks as t where t.id = $1",
                 number,

@@ -174,10 +174,10 @@ async def test_python_and_sql_agree_on_the_buckets(home):
             rows = connection.execute("select up_to from histogram_bounds order by bucket").fetchall()
         assert tuple(bound for (bound,) in rows) == metrics.BOUNDS
         return
-    bounds = await home.connection.fetchval("select pgjobs.histogram_bounds()")
+    bounds = await home.connection.fetchval("select pgjobs._histogram_bounds()")
     assert (*bounds, math.inf) == metrics.BOUNDS
     inside = (
-        "select pgjobs.histogram_bucket(b), pgjobs.histogram_bucket(b * 1.001) from unnest($1::float8[]) as b"
+        "select pgjobs._histogram_bucket(b), pgjobs._histogram_bucket(b * 1.001) from unnest($1::float8[]) as b"
     )
     rows = await home.connection.fetch(inside, bounds)
     assert [tuple(row) for row in rows] == [(place, place + 1) for place in range(len(bounds))]
@@ -224,6 +224,6 @@ async def test_pruned_jobs_stay_counted(home, manager, clock):
         return
     old = (
         "select count(*) from pgjobs.rollups"
-        " where minute > '-infinity' and minute < pgjobs.now() - interval '8 days'"
+        " where minute > '-infinity' and minute < pgjobs._now() - interval '8 days'"
     )
     assert await home.connection.fetchval(old) == 0

@@ -1,0 +1,83 @@
+create function pgjobs._refuse_generic_change()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  perform pgjobs._refuse('direct-change', format('%s on %s is refused', tg_op, tg_table_name),
+    'It shows the rows of several tables.', case tg_op
+      when 'INSERT' then 'select * from pgjobs.create_generic_jobs(domain, queue, job_type, payloads)'
+      when 'UPDATE' then 'select * from pgjobs.cancel_task(id, reason), or complete_tasks, fail_tasks, release_tasks, retry_task'
+      else 'select * from pgjobs.prune_tasks(older_than => interval, of_status => status)'
+    end);
+  return null;
+end
+$$;
+
+comment on function pgjobs._refuse_generic_change is
+  'Trigger: refuses changes of pgjobs.generic_jobs and names the verb. Example: update pgjobs.generic_jobs set status = ''failed''';
+
+-- The tasks of some jobs that have a status of the generic job manager other
+-- than completed, from where such tasks live; none for any other status.
+create function pgjobs._generic_homes(status text, job_ids integer[], before bigint)
+returns table (task_id bigint)
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  case _generic_homes.status
+    when 'processing' then
+      return query
+      select l.task_id from pgjobs.leases as l
+      where l.job_id = any (_generic_homes.job_ids) and l.task_id < _generic_homes.before;
+    when 'queued' then
+      return query
+      select r.task_id from pgjobs.ready as r
+      where r.job_id = any (_generic_homes.job_ids) and r.task_id < _generic_homes.before
+      union all
+      select s.task_id from pgjobs.scheduled as s
+      where s.job_id = any (_generic_homes.job_ids) and s.task_id < _generic_homes.before;
+    when 'failed', 'cancelled' then
+      return query
+      select o.task_id from pgjobs.outcomes as o
+      where o.status = _generic_homes.status and o.status <> 'completed'
+        and o.job_id = any (_generic_homes.job_ids) and o.task_id < _generic_homes.before
+      union all
+      select i.task_id from pgjobs.ignored as i
+      where _generic_homes.status = 'cancelled'
+        and i.job_id = any (_generic_homes.job_ids) and i.task_id < _generic_homes.before;
+    else
+      return;
+  end case;
+end
+$$;
+
+comment on function pgjobs._generic_homes is
+  'Tasks with a status of the generic job manager, from where they live. Example: select * from pgjobs._generic_homes(''queued'', array[1], 1000000)';
+
+-- What a job type can be called, in the words of the generic job manager: the first
+-- job of a type registers it.
+create function pgjobs._check_job_type(domain text, queue text, job_type text)
+returns void
+language plpgsql immutable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if domain is null or domain = '' or domain ~ '[@:]' or length(domain) > 200 then
+    perform pgjobs._refuse('invalid-room-id', 'domain must have 1 to 200 characters, neither @ nor a colon',
+      format('Got %s.', coalesce(quote_literal(left(domain, 200)), 'null')));
+  end if;
+  if queue is null or queue = '' or queue ~ ':' or length(queue) > 200 then
+    perform pgjobs._refuse('invalid-category', 'queue must have 1 to 200 characters and no colon',
+      format('Got %s.', coalesce(quote_literal(left(queue, 200)), 'null')));
+  end if;
+  if job_type is null or job_type = '' or length(job_type) > 200 then
+    perform pgjobs._refuse('validation-error', 'job_type must have 1 to 200 characters',
+      format('Got %s.', coalesce(quote_literal(left(job_type, 200)), 'null')));
+  end if;
+end
+$$;
+
+comment on function pgjobs._check_job_type is
+  'Refuses names that a job type cannot have. Example: select pgjobs._check_job_type(''chatbooks'', ''default'', ''export'')';

@@ -1,0 +1,129 @@
+-- Every reason to refuse a submission, before anything is written. Opens the
+-- lane for its priority, which is all it leaves behind.
+create function pgjobs._check_submission(
+  job pgjobs.jobs,
+  payloads jsonb[],
+  room text,
+  priority integer,
+  delay interval,
+  max_attempts integer,
+  idempotency_keys text[],
+  require_workers boolean,
+  cross_room boolean
+)
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform pgjobs._check_room(room);
+  if job.deleted_at is not null then
+    perform pgjobs._refuse('job-not-found', format('Job %s does not exist', job.full_name), 'It was retired.');
+  end if;
+  if job.room not in ('@global', '@internal', _check_submission.room) and not cross_room then
+    perform pgjobs._refuse_room(job.full_name, _check_submission.room);
+  end if;
+  if job.archived_at is not null then
+    perform pgjobs._refuse('job-unavailable', format('Job %s is archived', job.full_name),
+      format('Since %s.', job.archived_at), format('select pgjobs.unarchive_job(%L)', job.full_name));
+  end if;
+  if payloads is null or cardinality(payloads) > 10000 or array_position(payloads, null) is not null then
+    perform pgjobs._refuse('validation-error', 'payloads must be an array of at most 10000 JSON documents, none null');
+  end if;
+  if priority is null or priority not between 1 and 10 then
+    perform pgjobs._refuse('validation-error', 'priority must be between 1 and 10', format('Got %s.', priority));
+  end if;
+  if delay is not null then
+    perform pgjobs._check_delay(_check_submission.delay);
+  end if;
+  if max_attempts not between 1 and 10000 then
+    perform pgjobs._refuse('validation-error', 'max_attempts must be between 1 and 10000', format('Got %s.', max_attempts));
+  end if;
+  if idempotency_keys is not null then
+    if cardinality(idempotency_keys) <> cardinality(payloads)
+      or exists (select from unnest(idempotency_keys) as k (key) where k.key = '' or length(k.key) > 200)
+    then
+      perform pgjobs._refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters');
+    end if;
+  end if;
+  if require_workers then
+    if not exists (select from pgjobs.worker_jobs as w where w.job_id = job.id) then
+      perform pgjobs._refuse('no-workers-available', format('Job ''%s'' has no connected workers', job.full_name));
+    end if;
+  end if;
+  perform pgjobs._check_documents(payloads, 'payload');
+  if not exists (
+    select from pgjobs.lanes as l where l.job_id = job.id and l.priority = _check_submission.priority
+  ) then
+    insert into pgjobs.lanes (job_id, priority) values (job.id, _check_submission.priority);
+  end if;
+end
+$$;
+
+comment on function pgjobs._check_submission is
+  'Refuses submissions that cannot be. Example: see pgjobs.submit_tasks, which calls it first';
+
+-- Whose a task is and what it is called by: text that others read, in lists and in claims.
+create function pgjobs._check_labels(submitter text, owner text, project text, tags text[])
+returns void
+language plpgsql immutable
+as $$
+begin
+  if greatest(length(submitter), length(owner), length(project)) > 200 then
+    perform pgjobs._refuse('validation-error', 'submitter, owner and project have at most 200 characters');
+  end if;
+  if cardinality(tags) > 20 or exists (select from unnest(tags) as t (tag) where length(t.tag) > 200) then
+    perform pgjobs._refuse('validation-error', 'tags are at most 20, of at most 200 characters');
+  end if;
+end
+$$;
+
+comment on function pgjobs._check_labels is
+  'Refuses labels that are too long or too many. Example: select pgjobs._check_labels(''ada'', ''ada'', null, array[''nightly''])';
+
+create function pgjobs._check_trace_context(trace_context text)
+returns void
+language plpgsql immutable
+as $$
+begin
+  if length(trace_context) > 568
+    or trace_context !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}( [ -~]+)?$'
+  then
+    perform pgjobs._refuse('validation-error', 'trace_context must be a W3C traceparent, then tracestate, if any, after a space');
+  end if;
+end
+$$;
+
+comment on function pgjobs._check_trace_context is
+  'Refuses what is no trace context. Example: see pgjobs.submit_tasks, which calls it';
+
+-- Task ids for a batch with idempotency keys: a fresh one for a new key, the
+-- first task's for a known one, and none for an item without a key.
+--
+-- `do update` rather than `do nothing`: only it returns the row a concurrent
+-- submitter has just committed. Keys go in order, so that batches cannot deadlock.
+create function pgjobs._draw_ids(job_id integer, keys text[], out ids bigint[], out are_new boolean[])
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+begin
+  with items as materialized (
+    select i.key, i.place, nextval('pgjobs.tasks_id_seq') as id
+    from unnest(_draw_ids.keys) with ordinality as i (key, place)
+  ), kept as (
+    insert into pgjobs.idempotency_keys as k (job_id, key, task_id)
+    select _draw_ids.job_id, d.key, d.id
+    from (select distinct on (i.key) i.key, i.id from items as i where i.key is not null order by i.key, i.place) as d
+    on conflict (job_id, key) do update set task_id = k.task_id
+    returning k.key, k.task_id
+  )
+  select
+    array_agg(coalesce(k.task_id, i.id) order by i.place),
+    array_agg(coalesce(k.task_id = i.id, true) order by i.place)
+  into _draw_ids.ids, _draw_ids.are_new
+  from items as i
+  left join kept as k on k.key = i.key;
+end
+$$;
+
+comment on function pgjobs._draw_ids is
+  'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';
