@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from pgjobs import Queue
-from pgjobs.drivers.binaries import find_binaries
+from pgjobs.schema.binaries import find_binaries
 
 if TYPE_CHECKING:
     from benchmarks.peers import Peer

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from benchmarks.database import PAYLOAD, Bench
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
-from pgjobs.upkeep import catch_up
+from pgjobs.upkeep.steps import catch_up
 
 MOST = 2_000_000
 CLIENTS, BATCH = 2, 10

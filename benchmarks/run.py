@@ -33,7 +33,7 @@ from benchmarks.peers.environments import NotInstallable
 from benchmarks.progress import Progress
 from benchmarks.scenario import Samples, Scale, Scenario
 from benchmarks.scenarios import SCENARIOS
-from pgjobs.drivers.embedded import EmbeddedPostgres
+from pgjobs.schema.embedded import EmbeddedPostgres
 
 FULL = Scale(
     "full", rounds=5, seconds=4, tasks=250_000, backlog=5_000_000, scheduled=1_000_000, share=1, pickups=30,

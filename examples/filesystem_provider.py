@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import socketio
 
-from pgjobs.client import Api, JobManager, Provider
+from pgjobs.contrib.joblib import Api, JobManager, Provider
 
 
 class Files:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import socketio
 
-from pgjobs.client import Api, Category, ClaimedTask, Extension, JobManager
+from pgjobs.contrib.joblib import Api, Category, ClaimedTask, Extension, JobManager
 
 
 class Rotate(Extension):

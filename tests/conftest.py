@@ -15,8 +15,8 @@ import pytest
 from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.factories import postgresql_noproc
 
-from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from pgjobs.schema.migrate import install_test_clock, migrate, read_release
 from tests.databases import Databases
 from tests.server import PostgresServer, start_server, stop_server

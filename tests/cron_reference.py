@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
-from pgjobs.cron import fields
+from pgjobs.queue.cron import fields
 
 
 def next_time(cron: str, timezone: str, after: datetime) -> datetime | None:

@@ -14,7 +14,7 @@ from cheroot import wsgi
 from wsgidav.fs_dav_provider import FilesystemProvider
 from wsgidav.wsgidav_app import WsgiDAVApp
 
-from pgjobs.maintenance import run_directory
+from pgjobs.contrib.cleanup import run_directory
 
 USER, PASSWORD = "cleaner", "hunter2-of-the-dav"
 

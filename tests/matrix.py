@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import TextIO
 from xml.etree import ElementTree
 
-from pgjobs.drivers.binaries import wheel_binaries
+from pgjobs.schema.binaries import wheel_binaries
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / ".postgres"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import asyncpg
 
-from pgjobs.drivers.binaries import wheel_binaries
+from pgjobs.schema.binaries import wheel_binaries
 from pgjobs.schema.migrate import migrate, read_release
 from tests.server import start_server, stop_server
 

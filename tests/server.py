@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psycopg
 
-from pgjobs.drivers.embedded import EmbeddedPostgres
+from pgjobs.schema.embedded import EmbeddedPostgres
 
 _PREFIX = "pgjobs-tests-"
 _NEEDED_SPACE = 2 * 1024**3

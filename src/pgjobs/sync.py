@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from pgjobs import manager
 from pgjobs import queue as asynchronous
+from pgjobs.contrib import manager
 from pgjobs.drivers import Driver
-from pgjobs.driving import run
-from pgjobs.models import TaskDocument
+from pgjobs.queue.records import TaskDocument
+from pgjobs.queue.run_sync import run
 from pgjobs.settings import Settings
 
 
@@ -99,9 +99,9 @@ def _driver(url: str | None, **options: Any) -> Driver:
     url = url or settings.url()
     options.setdefault("schema", settings.database_schema)
     if url.startswith("sqlite"):
-        from pgjobs.drivers.sqlite_sync import SyncSqliteDriver
+        from pgjobs.drivers.sqlite.sync import SyncSqliteDriver
 
         return SyncSqliteDriver.connect(url, **options)
-    from pgjobs.drivers.sync import SyncDriver
+    from pgjobs.drivers.psycopg import SyncDriver
 
     return SyncDriver.connect(url, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from pgjobs.maintenance import Outcome, Run
+from pgjobs.contrib.cleanup import Outcome, Run
 
 
 async def eventually(holds: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:

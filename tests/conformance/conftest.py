@@ -15,8 +15,8 @@ import pytest
 import pytest_asyncio
 from pytest_postgresql.executors import NoopExecutor
 
-from pgjobs.models import Event, Worker
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Event, Worker
 from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
 from tests.databases import Databases
 from tests.dav_server import PASSWORD, USER, DavPlace, dav_serving
@@ -39,7 +39,7 @@ def shared_database_url(request: pytest.FixtureRequest) -> str | None:
     """One Postgres database for all tests of a run, or none: SQLite files are made for each test."""
     if request.param == "postgres":
         return str(request.getfixturevalue("conformance_database_url"))
-    if importlib.util.find_spec("pgjobs.drivers.sqlite") is None:
+    if importlib.util.find_spec("pgjobs.drivers.sqlite.driver") is None:
         pytest.skip("there is no SQLite driver yet")
     return None
 

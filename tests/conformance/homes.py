@@ -10,8 +10,8 @@ from typing import Any
 
 import asyncpg
 
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.queue.queue import Queue
 
 
 class Clock:

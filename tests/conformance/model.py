@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from pgjobs.models import Lease
+from pgjobs.queue.records import Lease
 
 MINUTES = 60
 LEASE = 40 * MINUTES

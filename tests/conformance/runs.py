@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.conformance.stages import claim
 
 RUNS = "lab:backups:nightly"

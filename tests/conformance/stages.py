@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from pgjobs.models import Lease
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Lease
 
 MINUTE = timedelta(minutes=1)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pgjobs.maintenance import (
+from pgjobs.contrib.cleanup import (
     CleanupError,
     CleanupRunner,
     LocalDirCleaner,

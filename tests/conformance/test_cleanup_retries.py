@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs.queue_maintenance import CLEANUP_JOB
+from pgjobs.queue.cleanups import CLEANUP_JOB
 from tests.conformance.runs import (
     cleanup_of,
     fail,

@@ -16,11 +16,11 @@ from uuid import UUID
 
 import pytest
 
-from pgjobs.maintenance import (
+from pgjobs.contrib.cleanup import (
     CleanupError,
     CleanupRunner,
 )
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.conformance.cleaners import Recording, eventually
 from tests.conformance.runs import (
     WEEK,

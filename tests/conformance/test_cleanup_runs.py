@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.maintenance import (
+from pgjobs.contrib.cleanup import (
     CleanupRunner,
     Outcome,
     Run,

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.models import Submitted
+from pgjobs.queue.records import Submitted
 from tests.conformance.stages import MINUTE, claim
 
 

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 from pgjobs.errors import InvalidTransition, JobNotFound, LeaseLost, PgJobsError, WorkerNotFound
-from pgjobs.models import Lease
+from pgjobs.queue.records import Lease
 from tests.conformance.conftest import assert_promises_kept
 from tests.conformance.homes import Home
 from tests.conformance.model import BACKOFF, DELAY, LEASE, RENEWAL, STEP, Model, Task

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from pgjobs.models import Failed
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Failed
 from tests.conformance.homes import Clock
 
 HOLDER: dict[str, Any] = {"holder": "me", "lease": timedelta(minutes=5), "in_room": "@global"}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobUnavailable
-from pgjobs.queue_schedules import ScheduleRun
+from pgjobs.queue.schedules import ScheduleRun
 from tests.conformance.stages import claim, claim_all
 
 pytestmark = pytest.mark.postgres_only

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.errors import Forbidden, InvalidArgument, JobNotFound, LeaseLost, NotFound, WorkerNotFound
-from pgjobs.models import Retirement
+from pgjobs.queue.records import Retirement
 from tests.conformance.stages import ACKNOWLEDGEMENTS, MINUTE, claim, claim_all
 
 

@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 from pytest_postgresql.executors import NoopExecutor
 
-from pgjobs.rest import ApiSettings
+from pgjobs.server import ApiSettings
 from tests.console.staging import Stage, set_stage
 from tests.databases import Databases
 from tests.surfaces.rest_server import SECRET, app_on, serving, token_of

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
-from pgjobs.models import Worker
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Worker
 
 if TYPE_CHECKING:
     from tests.console.staging import Time

@@ -13,8 +13,8 @@ from uuid import UUID
 
 import asyncpg
 
-from pgjobs.models import Lease, Worker
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Lease, Worker
 from tests.console.staged_schedules import stage_schedules
 
 Answer = TypeVar("Answer")

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.console.conftest import Console, Open
 from tests.console.staging import in_a_thread
 

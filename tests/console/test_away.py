@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import JOB, fail_some, status_of, with_queue
 from tests.console.test_live import pretend, requests_of

@@ -11,8 +11,8 @@ import asyncpg
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.app import create_app
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.server.app import create_app
 from tests.console.conftest import Console, Open, quiet
 from tests.console.staging import BACKUP, MINUTE, Stage, in_a_thread
 from tests.console.test_actions import with_queue

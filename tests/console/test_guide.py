@@ -39,7 +39,7 @@ def test_every_page_is_pictured_in_light_and_dark_and_quick_to_load():
 
 
 def test_the_keys_are_those_of_the_help():
-    keys = (ROOT / "src" / "pgjobs" / "console" / "keys.js").read_text(encoding="utf-8")
+    keys = (ROOT / "src" / "pgjobs" / "server" / "console" / "keys.js").read_text(encoding="utf-8")
     named = re.findall(r"`([^`]+)`", GUIDE.split("## Keyboard")[1].split("##")[0])
     assert named
     for key in named:

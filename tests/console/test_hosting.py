@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import expect
 
-from pgjobs.app import create_app
-from pgjobs.rest import console as console_router
-from pgjobs.rest import router
+from pgjobs.server import console as console_router
+from pgjobs.server import router
+from pgjobs.server.app import create_app
 from tests.console.conftest import Console, Open, quiet
 from tests.console.staging import Stage
 from tests.console.test_actions import fail_some, with_queue

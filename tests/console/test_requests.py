@@ -8,7 +8,7 @@ from pathlib import Path
 import pgjobs
 from benchmarks.console import REQUESTS
 
-CONSOLE = Path(pgjobs.__file__).parent / "console"
+CONSOLE = Path(pgjobs.__file__).parent / "server" / "console"
 ASKED = re.compile(r"""(?<![.\w])(?:get|pages)\((?:leaving, )?([`"][^`"]+[`"]|[A-Z]+\b)""")
 NAMED = re.compile(r"""const ([A-Z]+) = ("/[^"]+");""")
 PLACE = re.compile(r"\$?\{[^}]+\}")

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.console.conftest import Console, Open
 from tests.console.staging import ADDRESS, in_a_thread
 from tests.console.test_actions import JOB, fail_some, uuid_of, with_queue

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue import Queue
-from pgjobs.queue_schedules import Schedule
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.schedules import Schedule
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import JOB, confirm, with_queue
 from tests.console.test_looks import STICKING_OUT, serious

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.rest import sign_in_link
+from pgjobs.server import sign_in_link
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import fail_some, status_of, with_queue
 from tests.console.test_looks import PAGES, serious, settled

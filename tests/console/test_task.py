@@ -8,7 +8,7 @@ from uuid import UUID
 
 from playwright.sync_api import expect
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import JOB, uuid_of, with_queue
 

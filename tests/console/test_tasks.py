@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.console.conftest import Console, Open
 from tests.console.holding import holding_back
 from tests.console.test_actions import JOB, fail_some, ids_of, plenty, with_queue

@@ -12,9 +12,9 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 import pgjobs
-from pgjobs.rest import console
+from pgjobs.server import console
 
-CONSOLE = Path(pgjobs.__file__).parent / "console"
+CONSOLE = Path(pgjobs.__file__).parent / "server" / "console"
 IMPORT = re.compile(r"""^(?:import|export)\b(?:[^;"'=]*\bfrom)?\s*["']([^"'\n]+)["'];?$""", re.MULTILINE)
 PLACES = {"console": CONSOLE / "vendor", "tests": Path(__file__).parent / "vendor"}
 

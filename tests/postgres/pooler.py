@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pgjobs.drivers.binaries import unprivileged_account
+from pgjobs.schema.binaries import unprivileged_account
 from tests.server import new_home
 
 CONFIGURATION = """

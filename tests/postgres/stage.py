@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import asyncpg
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 JOB = "@global:tests:Work"
 

@@ -19,7 +19,7 @@ from pgjobs.drivers.arguments import Call, Parameter, parameters_of
 from pgjobs.drivers.documents import Encoded
 from pgjobs.drivers.statements import Refusal, problem_of
 from pgjobs.errors import Forbidden, InvalidArgument, LeaseLost, SchemaBehind, SchemaChanged
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 VERBS = [path.stem for path in Path("sql/postgres/functions").glob("*.sql")]
 JOB = "@global:tests:Echo"

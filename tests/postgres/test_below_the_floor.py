@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.manager import JobManager
-from pgjobs.queue import Queue
+from pgjobs.contrib.manager import JobManager
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.queue.queue import Queue
 from tests.postgres.crowd import Connection
 
 JOB, OTHER = "@global:tests:Work", "@global:tests:Other"

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from pgjobs import errors
-from pgjobs.models import Lease
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Lease
 
 pytest.importorskip("psycopg", reason="psycopg is not installed (pip install pgjobs-server[sync])")
 pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 JOB = "@global:tests:Work"
 MINUTE = timedelta(minutes=1)

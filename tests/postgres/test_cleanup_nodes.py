@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pgjobs import metrics
-from pgjobs.maintenance import CleanupError, CleanupRunner
-from pgjobs.queue import Queue
+from pgjobs.contrib import prometheus as metrics
+from pgjobs.contrib.cleanup import CleanupError, CleanupRunner
+from pgjobs.queue.queue import Queue
 from tests.conformance.cleaners import Recording, eventually
 from tests.conformance.homes import Clock, PostgresHome
 from tests.conformance.runs import WEEK, cleanup_of, failed_run, register_runs, statuses

@@ -6,8 +6,8 @@ import asyncio
 from collections import Counter
 from datetime import timedelta
 
-from pgjobs.models import Task
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Task
 
 JOBS = [f"@global:tests:Job {number}" for number in range(4)]
 CLAIMERS = 64

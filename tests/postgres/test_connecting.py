@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 LISTENING = (
     "select application_name from pg_stat_activity"

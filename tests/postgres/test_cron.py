@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import asyncpg
 import pytest
 
-from pgjobs.cron import words
+from pgjobs.queue.cron import words
 from tests.cron_reference import next_time
 
 NEXT = "select pgjobs._next_cron_run($1, $2, $3)"

@@ -143,7 +143,9 @@ async def test_a_view_that_needs_a_new_function_and_a_function_that_needs_the_vi
         "helpers/doubled.sql",
         LENGTH.replace("length_of", "doubled").replace("length(doubled.note)", "2 * length(doubled.note)"),
     )
-    source.write("views/tasks.sql", VIEWS.replace("as length", "as length, pgjobs.doubled(n.text) as doubled"))
+    source.write(
+        "views/tasks.sql", VIEWS.replace("as length", "as length, pgjobs.doubled(n.text) as doubled")
+    )
     source.write(
         "helpers/all_doubled.sql",
         "create function pgjobs.all_doubled() returns bigint language sql stable"

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgjobs import Jobs, Queue, Worker
-from pgjobs.rest import ApiSettings
+from pgjobs.server import ApiSettings
 from tests.surfaces.rest_server import SECRET, Api, app_on, serving, token_of
 
 NOTE_WHO_WAITS = """

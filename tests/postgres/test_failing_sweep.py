@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pgjobs.upkeep import sweep_once
+from pgjobs.upkeep.steps import sweep_once
 
 BREAK = """
 create or replace function pgjobs._sweep_workers(now timestamptz, batch integer, worker_timeout interval default null)

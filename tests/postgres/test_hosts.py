@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from pgjobs.drivers import hosts
-from pgjobs.drivers.hosts import Server, servers_of
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres import hosts
+from pgjobs.drivers.postgres.hosts import Server, servers_of
+from pgjobs.queue.queue import Queue
 from pgjobs.sync import Queue as SyncQueue
 
 

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from pgjobs import Queue
-from pgjobs.drivers import lending
+from pgjobs.drivers.postgres import connection_cache as lending
 
 NAMED = {"application_name": "a lender"}
 OURS = "select pid from pg_stat_activity where application_name = 'a lender' and datname = current_database()"

@@ -12,8 +12,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs import redaction
-from pgjobs.redaction import redact, redact_document, redact_line
+from pgjobs.drivers import redaction
+from pgjobs.drivers.redaction import redact, redact_document, redact_line
 from tests.hostile_texts import hostile_texts
 
 TIMES = 30

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 import asyncpg
 import pytest
 
-from pgjobs.drivers.listener import Listener
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.models import Lease
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.drivers.postgres.listener import Listener
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Lease
 
 Connection: TypeAlias = "asyncpg.Connection[Any]"
 JOB, OTHER_JOB = "@global:tests:Echo", "@global:tests:Other"

@@ -12,8 +12,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs.drivers.binaries import find_program
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.schema.binaries import find_program
 
 JOB = "@global:tests:Work"
 MINUTE = timedelta(minutes=1)

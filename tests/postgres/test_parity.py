@@ -10,8 +10,8 @@ import asyncpg
 import pytest
 
 import pgjobs
-from pgjobs.drivers.sqlite_functions import task_id, task_uuid
-from pgjobs.drivers.sqlite_scripts import parse_verb
+from pgjobs.drivers.sqlite.functions import task_id, task_uuid
+from pgjobs.drivers.sqlite.scripts import parse_verb
 from pgjobs.schema.release import sql_directory
 
 SCRIPTS = sorted((sql_directory("sqlite") / "verbs").glob("*.sql"))

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.queue.queue import Queue
 from pgjobs.schema.migrate import migrate, read_release
 
 JOB = "@global:tests:Parted"

@@ -12,9 +12,9 @@ import asyncpg
 import pytest
 from pytest_postgresql.executors import NoopExecutor
 
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.models import Lease
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Lease
 from tests.postgres.crowd import BIG_TABLES, CLAIM, JOB, Connection, Reads, buffers_of, fill, reads_counted
 from tests.server import PostgresServer
 

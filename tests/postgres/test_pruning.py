@@ -7,8 +7,8 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.queue.queue import Queue
 from tests.postgres.crowd import JOB, buffers_of, fill
 
 DAY = timedelta(days=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.binaries import find_program
+from pgjobs.schema.binaries import find_program
 from pgjobs.schema.release import sql_directory
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from pgjobs import metrics
-from pgjobs.queue import Queue
+from pgjobs.contrib import prometheus as metrics
+from pgjobs.queue.queue import Queue
 from tests.conformance.homes import Clock, PostgresHome
 from tests.conformance.stages import claim
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from pgjobs.redaction import LINE, RECORD, RedactingFormatter, redact, redact_document, redact_line
+from pgjobs.drivers.redaction import LINE, RECORD, RedactingFormatter, redact, redact_document, redact_line
 from tests.hostile_texts import hostile_texts
 
 CASES = {

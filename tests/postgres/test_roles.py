@@ -18,11 +18,11 @@ from starlette.testclient import TestClient
 
 from benchmarks.console import CLEANUPS, REQUESTS
 from pgjobs import Jobs, Worker
-from pgjobs.app import create_app
 from pgjobs.errors import Forbidden
-from pgjobs.queue import Queue
-from pgjobs.rest.settings import ApiSettings
+from pgjobs.queue.queue import Queue
 from pgjobs.schema.migrate import migrate, read_release, sql_directory
+from pgjobs.server.app import create_app
+from pgjobs.server.settings import ApiSettings
 
 ROLES = ("readonly", "producer", "worker", "operator", "api", "tenant")
 GRANT = re.compile(r"grant (execute on function|select on) ([^;]+?)\s+to ([^;]+);")

@@ -10,8 +10,8 @@ from statistics import median
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import BoundDriver
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import BoundDriver
+from pgjobs.queue.queue import Queue
 from tests.postgres.crowd import CLAIM, COMPLETE, JOB, Connection, buffers_of, fill
 
 DRAINED = 20_000

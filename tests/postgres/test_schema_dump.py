@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgjobs.drivers.binaries import wheel_binaries
+from pgjobs.schema.binaries import wheel_binaries
 from pgjobs.schema.migrate import sql_directory
 from tests.schema_dump import dump_installed_schema
 

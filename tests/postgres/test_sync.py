@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from pgjobs import errors
-from pgjobs.queue import Queue as AsyncQueue
+from pgjobs.queue.queue import Queue as AsyncQueue
 from pgjobs.sync import JobManager, Queue
 
 JOB = "@global:tests:Echo"

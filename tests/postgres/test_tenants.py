@@ -17,7 +17,7 @@ import pytest
 from pgjobs import Jobs, Worker
 from pgjobs.drivers.confined import MEMBER_VERBS
 from pgjobs.errors import Forbidden, InvalidArgument, JobNotFound, TaskNotFound, WorkerNotFound
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from pgjobs.schema.release import sql_directory
 from tests.postgres.test_catalog import CALLS, functions
 from tests.postgres.test_roles import granted

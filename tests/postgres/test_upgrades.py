@@ -11,9 +11,9 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import BoundDriver
+from pgjobs.drivers.postgres.driver import BoundDriver
 from pgjobs.errors import MigrationFailed, SchemaAhead
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from pgjobs.schema.drift import differences
 from pgjobs.schema.migrate import migrate
 from pgjobs.schema.release import Release, read_release

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import BoundDriver
+from pgjobs.drivers.postgres.driver import BoundDriver
 from pgjobs.errors import TaskNotFound
-from pgjobs.models import Lease, TaskDocument
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Lease, TaskDocument
 
 Connection: TypeAlias = "asyncpg.Connection[Any]"
 JOB = "@global:tests:Echo"

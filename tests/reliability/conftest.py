@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pgjobs import Queue
-from pgjobs.drivers.binaries import EmbeddedPostgresError
+from pgjobs.schema.binaries import EmbeddedPostgresError
 from tests.reliability.nodes import Pair
 
 

@@ -12,7 +12,7 @@ from typing import Self
 
 import asyncpg
 
-from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import new_home
 from tests.surfaces.processes import free_port
 

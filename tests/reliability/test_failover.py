@@ -18,7 +18,7 @@ from typing import Any
 import asyncpg
 
 from pgjobs import Queue
-from pgjobs.drivers.outages import is_away
+from pgjobs.drivers.transient import is_away
 from tests.reliability.crew import Crew
 from tests.reliability.ledger_worker import record
 from tests.reliability.nodes import Pair

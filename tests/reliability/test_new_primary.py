@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from pgjobs import Queue
-from pgjobs.app import create_app
-from pgjobs.drivers.outages import AWAY
+from pgjobs.drivers.transient import AWAY
+from pgjobs.server.app import create_app
 from pgjobs.sync import Queue as SyncQueue
 from tests.reliability.nodes import Pair
 from tests.surfaces.cli.commands import run

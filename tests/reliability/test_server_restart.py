@@ -13,8 +13,8 @@ import asyncpg
 import pytest
 
 from pgjobs import Queue
-from pgjobs.drivers.binaries import EmbeddedPostgresError
-from pgjobs.drivers.embedded import EmbeddedPostgres
+from pgjobs.schema.binaries import EmbeddedPostgresError
+from pgjobs.schema.embedded import EmbeddedPostgres
 from tests.reliability.crew import Crew
 from tests.reliability.ledger_worker import jobs, record
 from tests.server import new_home

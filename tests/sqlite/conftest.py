@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 JOB = "@global:tests:Work"
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobNotFound, PayloadInvalid
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 MINUTE = timedelta(minutes=1)
 

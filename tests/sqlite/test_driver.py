@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from pgjobs.drivers.sqlite import SqliteDriver
+from pgjobs.drivers.sqlite.driver import SqliteDriver
 from pgjobs.errors import InvalidArgument, JobNotFound, SchemaBehind
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.sqlite.conftest import JOB
 
 MINUTE = timedelta(minutes=1)

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs.drivers.sqlite_functions import Context
-from pgjobs.queue import Queue
+from pgjobs.drivers.sqlite.functions import Context
+from pgjobs.queue.queue import Queue
 
 MINUTE = timedelta(minutes=1)
 

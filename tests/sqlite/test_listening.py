@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.sqlite_listener import Mailbox
-from pgjobs.queue import Queue
+from pgjobs.drivers.sqlite.listener import Mailbox
+from pgjobs.queue.queue import Queue
 
 MINUTE = timedelta(minutes=1)
 

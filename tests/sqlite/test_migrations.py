@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.sqlite_migrations import migrate_sqlite, statements
+from pgjobs.drivers.sqlite.migrations import migrate_sqlite, statements
 from pgjobs.errors import MigrationFailed
 
 TABLES = """

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from pgjobs import Jobs, Queue, Worker
 from pgjobs.errors import NotOnSqlite
-from pgjobs.rest import ApiSettings
 from pgjobs.schema.release import sql_directory
+from pgjobs.server import ApiSettings
 from tests.surfaces.cli.warm import run
 from tests.surfaces.rest_server import SECRET, Api, app_on, problem_of, serving, token_of
 

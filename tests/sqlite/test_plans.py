@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pgjobs.drivers.sqlite_scripts import Step, Verb, read_verb
+from pgjobs.drivers.sqlite.scripts import Step, Verb, read_verb
 
 HOT = [
     "claim_tasks",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 OPEN = """
 import asyncio, sys
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 async def main():
     async with await Queue.connect(sys.argv[1]) as queue:
@@ -22,7 +22,7 @@ asyncio.run(main())
 DRAIN = """
 import asyncio, json, sys
 from datetime import timedelta
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 async def main():
     done = []

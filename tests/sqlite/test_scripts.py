@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.sqlite_scripts import parse_verb, read_verb
+from pgjobs.drivers.sqlite.scripts import parse_verb, read_verb
 from pgjobs.errors import InvalidArgument
 from pgjobs.schema.release import sql_directory
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from pydantic import SecretStr
 
-from pgjobs.rest import ApiSettings
+from pgjobs.server import ApiSettings
 from tests.surfaces.rest_server import SECRET, Api, app_on, serving, token_of
 
 SHARED = "@global:modifiers:Shared"

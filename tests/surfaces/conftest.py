@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings
 from tests.surfaces.rest_server import SECRET, Api, app_on, serving, token_of
 
 Serve = Callable[..., str]

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import asyncpg
 
-from pgjobs.maintenance import CleanupRunner, Outcome, Run
-from pgjobs.queue import Queue
+from pgjobs.contrib.cleanup import CleanupRunner, Outcome, Run
+from pgjobs.queue.queue import Queue
 
 RUNS = "lab:backups:nightly"
 HOUR = timedelta(hours=1)

@@ -17,8 +17,8 @@ import jwt
 import uvicorn
 from fastapi import FastAPI
 
-from pgjobs.app import create_app
-from pgjobs.rest import ApiSettings, release_waiters
+from pgjobs.server import ApiSettings, release_waiters
+from pgjobs.server.app import create_app
 
 # Nothing here speaks TLS, and reading the certificates of the world takes longer than most tests.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

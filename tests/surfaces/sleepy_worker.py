@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import socketio
 
-from pgjobs.client import Api, Category, ClaimedTask, Extension, JobManager, Provider
+from pgjobs.contrib.joblib import Api, Category, ClaimedTask, Extension, JobManager, Provider
 
 
 class Sleep(Extension):

@@ -14,13 +14,13 @@ import socketio
 from fastapi import FastAPI, HTTPException
 from socketio.exceptions import ConnectionError as Refused
 
-from pgjobs.bridge import Bridge, attach, bridge_of, emit
 from pgjobs.errors import Unauthorized
-from pgjobs.events import Emission, JobsInvalidate
-from pgjobs.feed import feed_of
-from pgjobs.queue import Queue
-from pgjobs.rest import get_tsio, install
-from pgjobs.rest.auth import User
+from pgjobs.live.feed import feed_of
+from pgjobs.live.models import Emission, JobsInvalidate
+from pgjobs.queue.queue import Queue
+from pgjobs.server import get_tsio, install
+from pgjobs.server.auth.credentials import User
+from pgjobs.server.bridge import Bridge, attach, bridge_of, emit
 from tests.surfaces.ears import Ear, eventually
 from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 

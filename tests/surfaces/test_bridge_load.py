@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.crowd import Browser
 from tests.surfaces.processes import Server
 from tests.surfaces.rest_server import token_of

@@ -13,10 +13,10 @@ import asyncpg
 import httpx
 import pytest
 
-from pgjobs.app import create_app
-from pgjobs.feed import PAGE_SIZE
-from pgjobs.rest import ApiSettings
-from pgjobs.sweeper import cleanup_worker
+from pgjobs.live.feed import PAGE_SIZE
+from pgjobs.server import ApiSettings
+from pgjobs.server.app import create_app
+from pgjobs.upkeep.sweeper import cleanup_worker
 from tests.surfaces.ears import eventually, listening
 from tests.surfaces.rest_server import NO_TLS, SECRET, Api, serving, token_of
 
@@ -95,7 +95,7 @@ async def poll(base: str, asked: list[str]) -> httpx.AsyncClient:
 
 async def test_a_polling_worker_that_is_lost_goes_with_its_socket(queue_url, queue, monkeypatch):
     """However fresh its heartbeat: it was the last before it was lost."""
-    monkeypatch.setattr(sys.modules["pgjobs.rest.live"], "PING_SECONDS", 0.5)
+    monkeypatch.setattr(sys.modules["pgjobs.server.live"], "PING_SECONDS", 0.5)
     app = create_app(url=queue_url, settings=ApiSettings(auth_secret=SECRET, sweeper_interval_seconds=600))
     with serving(app) as base, Api(base, token_of("ada")) as ada:
         worker = ada.register()["worker_id"]
@@ -117,7 +117,7 @@ async def test_a_lost_connection_leaves_a_worker_alone_that_has_joined_by_anothe
     async def noting(*about: Any, **more: Any) -> None:
         dealt_with.append(await cleanup_worker(*about, **more))
 
-    monkeypatch.setattr("pgjobs.sockets.cleanup_worker", noting)
+    monkeypatch.setattr("pgjobs.live.sockets.cleanup_worker", noting)
     first, second = serve(), serve()
     with Api(first, token_of("ada")) as ada:
         worker = UUID(ada.register()["worker_id"])

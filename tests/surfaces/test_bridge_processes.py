@@ -13,10 +13,10 @@ import pytest
 import socketio
 
 from examples.filesystem_provider import Files, FilesystemRead
-from pgjobs.client import Api as SdkApi
-from pgjobs.client import JobManager
-from pgjobs.drivers.embedded import EmbeddedPostgres
-from pgjobs.queue import Queue
+from pgjobs.contrib.joblib import Api as SdkApi
+from pgjobs.contrib.joblib import JobManager
+from pgjobs.queue.queue import Queue
+from pgjobs.schema.embedded import EmbeddedPostgres
 from pgjobs.schema.migrate import migrate, read_release
 from tests.server import new_home, stop_server
 from tests.surfaces.ears import eventually, listening

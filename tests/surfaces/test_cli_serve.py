@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgjobs.cli.serve import refuse_weak_secret
-from pgjobs.rest import ApiSettings
+from pgjobs.server import ApiSettings
 from tests.surfaces.processes import wait_until
 from tests.surfaces.rest_server import NO_TLS, SECRET, Api, token_of
 

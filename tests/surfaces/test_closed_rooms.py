@@ -299,7 +299,7 @@ def test_an_idempotency_key_counts_in_its_own_room(stage: Stage):
 def test_an_api_token_and_the_session_opened_with_it_carry_rooms(stage: Stage, database_url: str):
     import asyncio
 
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
 
     async def made() -> str:
         async with await Queue.connect(database_url, max_size=1) as queue:

@@ -15,13 +15,13 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr, ValidationError
 
-from pgjobs import events
-from pgjobs.app import create_app
 from pgjobs.errors import InvalidArgument
-from pgjobs.events import LiveEvent
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, current_active_user, current_reader, get_rooms_of, install
-from pgjobs.sockets import JoinRoom, LeaveRoom
+from pgjobs.live import models as events
+from pgjobs.live.models import LiveEvent
+from pgjobs.live.sockets import JoinRoom, LeaveRoom
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings, current_active_user, current_reader, get_rooms_of, install
+from pgjobs.server.app import create_app
 from tests.surfaces.closed_rooms import HIDDEN, OWN, SHARED, Stage, closed_rooms
 from tests.surfaces.ears import Ear
 from tests.surfaces.rest_server import NO_TLS, SECRET, problem_of, token_of

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from pgjobs.cli.serve import server_config
-from pgjobs.rest.corked import Corked
+from pgjobs.server.coalesced_http import Corked
 
 HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
 

@@ -13,9 +13,9 @@ import asyncpg
 import psycopg
 import pytest
 
-from pgjobs.drivers import binaries
-from pgjobs.drivers.binaries import can_reach
-from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
+from pgjobs.schema import binaries
+from pgjobs.schema.binaries import can_reach
+from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
 from tests.server import PostgresServer, new_home
 
 

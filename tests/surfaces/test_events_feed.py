@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from pgjobs.feed import EventFeed, feed_of
-from pgjobs.models import Event
-from pgjobs.queue import Queue
+from pgjobs.live.feed import EventFeed, feed_of
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Event
 from tests.surfaces.ears import eventually
 
 JOB = "lab:modifiers:Rotate"

@@ -12,9 +12,9 @@ from uuid import UUID
 import pydantic
 import pytest
 
-from pgjobs import events
-from pgjobs.emissions import Told, emissions_of
-from pgjobs.events import (
+from pgjobs.live import models as events
+from pgjobs.live.emissions import Told, emissions_of
+from pgjobs.live.models import (
     Emission,
     JobsInvalidate,
     LiveEvent,
@@ -23,8 +23,8 @@ from pgjobs.events import (
     TaskAvailable,
     TaskStatusEvent,
 )
-from pgjobs.models import Event
-from pgjobs.queue_live import TrackedTask
+from pgjobs.queue.live import TrackedTask
+from pgjobs.queue.records import Event
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = UUID(int=7)

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from pgjobs.app import create_app
-from pgjobs.feed import feed_of
-from pgjobs.rest import ApiSettings
-from pgjobs.rest.events import EventStream, Wanted
+from pgjobs.live.feed import feed_of
+from pgjobs.server import ApiSettings
+from pgjobs.server.api.events import EventStream, Wanted
+from pgjobs.server.app import create_app
 from tests.surfaces.rest_server import NO_TLS, SECRET, problem_of, serving, token_of
 
 JOB = "lab:modifiers:Rotate"

@@ -11,8 +11,8 @@ import asyncpg
 import httpx
 import pytest
 
-from pgjobs.app import create_app
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.server.app import create_app
 
 Look = Callable[[str], Awaitable[tuple[int, dict[str, str]]]]
 

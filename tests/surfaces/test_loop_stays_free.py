@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from pgjobs import redaction
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, ProblemException, checking, validation
+from pgjobs.drivers import redaction
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings, ProblemException, validation
+from pgjobs.server import schema_check as checking
 from tests.hostile_texts import hostile_texts
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, token_of

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import asyncpg
 
-from pgjobs.manager import JobManager
-from pgjobs.queue import Queue
+from pgjobs.contrib.manager import JobManager
+from pgjobs.queue.queue import Queue
 from tests.surfaces.cli.warm import run as run_command
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, token_of

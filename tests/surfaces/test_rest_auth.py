@@ -12,9 +12,9 @@ import pytest
 from fastapi import FastAPI, HTTPException
 from starlette.testclient import TestClient
 
-from pgjobs.queue import Queue
-from pgjobs.rest import current_active_user, get_queue, install
-from pgjobs.rest.problems import BODY_LIMIT
+from pgjobs.queue.queue import Queue
+from pgjobs.server import current_active_user, get_queue, install
+from pgjobs.server.problems import BODY_LIMIT
 from tests.surfaces.conftest import Serve
 from tests.surfaces.operations import Operation, operations
 from tests.surfaces.rest_server import SECRET, Api, problem_of, token_of

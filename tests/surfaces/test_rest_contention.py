@@ -8,8 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs.drivers.postgres import MAX_ATTEMPTS
-from pgjobs.queue import Queue
+from pgjobs.drivers.postgres.driver import MAX_ATTEMPTS
+from pgjobs.queue.queue import Queue
 from tests.surfaces.rest_server import Api, problem_of
 
 GIVES_WAY = """

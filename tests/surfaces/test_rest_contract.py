@@ -8,8 +8,8 @@ import pytest
 from fastapi import Depends, FastAPI
 
 from pgjobs.errors import InvalidRoom
-from pgjobs.queue import Queue
-from pgjobs.rest import current_active_user, current_superuser, install
+from pgjobs.queue.queue import Queue
+from pgjobs.server import current_active_user, current_superuser, install
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, problem_of, serving, token_of
 from tests.surfaces.test_rest_host import USER, hosting

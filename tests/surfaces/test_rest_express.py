@@ -13,10 +13,10 @@ import pytest
 from fastapi import HTTPException, Path
 from pydantic import SecretStr
 
-from pgjobs.app import create_app
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, current_active_user, verify_writable_room
-from pgjobs.rest.internal import get_internal
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings, current_active_user, verify_writable_room
+from pgjobs.server.app import create_app
+from pgjobs.server.internal import get_internal
 from tests.surfaces.rest_server import SECRET, Api, problem_of, serving, token_of
 
 JOB = "lab:modifiers:Rotate"

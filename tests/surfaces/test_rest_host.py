@@ -13,8 +13,8 @@ import pytest
 from fastapi import FastAPI, HTTPException, Path
 from pydantic import BaseModel
 
-from pgjobs.queue import Queue
-from pgjobs.rest import (
+from pgjobs.queue.queue import Queue
+from pgjobs.server import (
     ApiSettings,
     JobLibSettings,
     ProblemException,
@@ -29,7 +29,7 @@ from pgjobs.rest import (
     validate_room_id,
     verify_writable_room,
 )
-from pgjobs.sweeper import run_sweeper
+from pgjobs.upkeep.sweeper import run_sweeper
 from tests.surfaces.rest_server import Api, problem_of, serving
 
 USER = SimpleNamespace(id=UUID(int=7), is_superuser=True)

@@ -12,9 +12,9 @@ import pytest
 from fastapi import FastAPI
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.models import Task
-from pgjobs.queue import Queue
-from pgjobs.rest import dispatching, register_internal
+from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Task
+from pgjobs.server import dispatching, register_internal
 
 ECHO = "@internal:modifiers:Echo"
 
@@ -111,7 +111,7 @@ async def test_a_task_is_cancelled_while_it_runs(queue: Queue):
 async def test_a_task_in_the_middle_goes_back_when_the_server_stops(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("pgjobs.rest.internal.GRACE", timedelta(0))
+    monkeypatch.setattr("pgjobs.server.internal.GRACE", timedelta(0))
     begun = asyncio.Event()
 
     async def handler(*_: Any) -> None:

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.rest_server import Api, problem_of
 
 JOB = "lab:modifiers:Rotate"

@@ -12,10 +12,10 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import SecretStr
 
-from pgjobs.app import create_app
-from pgjobs.maintenance import CleanupError
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings
+from pgjobs.contrib.cleanup import CleanupError
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings
+from pgjobs.server.app import create_app
 from tests.dav_server import LocalPlace, write_run
 from tests.surfaces.conftest import Serve
 from tests.surfaces.incomplete_runs import RUNS, Failing, incomplete_runs, tick

@@ -18,8 +18,8 @@ import socketio
 from fastapi import FastAPI, Request
 
 from pgjobs import cleanup_worker, emit, get_settings, run_sweeper
-from pgjobs.queue import Queue
-from pgjobs.rest import JobLibSettings, get_queue, get_tsio, install
+from pgjobs.queue.queue import Queue
+from pgjobs.server import JobLibSettings, get_queue, get_tsio, install
 from tests.surfaces.ears import eventually, listening
 from tests.surfaces.rest_server import serving
 
@@ -27,13 +27,13 @@ NAMES = {
     "pgjobs": """
         cleanup_worker emit get_settings run_sweeper validate_room_id verify_writable_room
     """,
-    "pgjobs.rest": """
+    "pgjobs.server": """
         router ProblemException problem_exception_handler run_sweeper JobLibSettings get_queue
         current_active_user current_superuser verify_writable_room validate_room_id get_tsio
         get_result_backend ResultBackend get_settings cleanup_worker emit
     """,
-    "pgjobs.sweeper": "run_sweeper cleanup_worker",
-    "pgjobs.events": """
+    "pgjobs.upkeep.sweeper": "run_sweeper cleanup_worker",
+    "pgjobs.live.models": """
         JobsInvalidate TaskAvailable TaskStatusEvent JoinJobRoom LeaveJobRoom ProvidersInvalidate ProviderRequest
         ProviderResultReady JoinProviderRoom LeaveProviderRoom Emission
     """,

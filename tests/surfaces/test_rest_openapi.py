@@ -16,10 +16,10 @@ import schemathesis
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 
-from pgjobs.app import create_app
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings, install
-from pgjobs.rest.problems import KNOWN
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings, install
+from pgjobs.server.app import create_app
+from pgjobs.server.problems import KNOWN
 from tests.surfaces.rest_server import SECRET, Api, serving, token_of
 
 LARGEST = 250_000

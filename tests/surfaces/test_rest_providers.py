@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import pytest
 
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings
 from tests.surfaces.conftest import Serve
 from tests.surfaces.ears import eventually
 from tests.surfaces.rest_server import Api, problem_of, token_of
@@ -63,7 +63,9 @@ def test_shared_providers_need_a_superuser_and_internal_ones_do_not_exist(ada: A
         assert problem_of(put(api, "@internal")) == "forbidden"
 
 
-@pytest.mark.parametrize("content_type", ["", "nonsense", "text/html\r\nX-Evil: 1", "a/b; c", "a/b; c=日", 'a/b; c="\x9f"'])
+@pytest.mark.parametrize(
+    "content_type", ["", "nonsense", "text/html\r\nX-Evil: 1", "a/b; c", "a/b; c=日", 'a/b; c="\x9f"']
+)
 def test_a_content_type_must_be_a_media_type(ada: Api, content_type: str):
     assert problem_of(put(ada, content_type=content_type)) == "validation-error"
     assert ada.get("rooms/lab/providers").json()["total"] == 0

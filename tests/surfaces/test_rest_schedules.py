@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, problem_of, token_of
 from tests.surfaces.test_events_stream import streaming

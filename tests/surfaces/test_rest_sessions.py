@@ -16,8 +16,8 @@ from fastapi import FastAPI
 from starlette.requests import Request
 
 from pgjobs.errors import Unauthorized
-from pgjobs.queue import Queue
-from pgjobs.rest import (
+from pgjobs.queue.queue import Queue
+from pgjobs.server import (
     ApiSettings,
     current_active_user,
     get_queue,
@@ -25,7 +25,7 @@ from pgjobs.rest import (
     session_user,
     sign_in_link,
 )
-from pgjobs.rest.dependencies import QueueDep, SettingsDep
+from pgjobs.server.dependencies import QueueDep, SettingsDep
 from tests.surfaces.conftest import Serve
 from tests.surfaces.operations import operations
 from tests.surfaces.processes import Server

@@ -17,9 +17,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from pgjobs.app import create_app
-from pgjobs.queue import Queue
-from pgjobs.rest import ApiSettings
+from pgjobs.queue.queue import Queue
+from pgjobs.server import ApiSettings
+from pgjobs.server.app import create_app
 from tests.surfaces.conftest import Serve
 from tests.surfaces.ears import eventually
 from tests.surfaces.processes import wait_until
@@ -163,7 +163,7 @@ async def marks(queue_url: str) -> AsyncIterator[Marks]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits looks many times, and marks itself anew each time."""
-    monkeypatch.setattr("pgjobs.rest.claiming.POLL_SECONDS", 0.1)
+    monkeypatch.setattr("pgjobs.server.claiming.POLL_SECONDS", 0.1)
 
 
 async def test_a_claim_that_waits_has_one_mark_and_takes_it_along(

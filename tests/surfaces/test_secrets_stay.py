@@ -12,9 +12,9 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from pgjobs.maintenance import CleanupError, Outcome, Run, WebDavCleaner
-from pgjobs.queue import Queue
-from pgjobs.redaction import RedactingFormatter
+from pgjobs.contrib.cleanup import CleanupError, Outcome, Run, WebDavCleaner
+from pgjobs.drivers.redaction import RedactingFormatter
+from pgjobs.queue.queue import Queue
 from tests.dav_server import answering
 from tests.surfaces.cli.warm import run as run_command
 from tests.surfaces.conftest import Serve

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from pgjobs.cli.serve import server_config
-from pgjobs.rest import ApiSettings
+from pgjobs.server import ApiSettings
 
 SHORT, LONG = 0.2, 600.0
 PATIENCE = 20

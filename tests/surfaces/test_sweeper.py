@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from pgjobs import Jobs, Worker
 from pgjobs.cli.app import app
-from pgjobs.models import Swept
-from pgjobs.rest import ApiSettings
-from pgjobs.sweeper import cleanup_worker, run_sweeper
-from pgjobs.upkeep import STEPS
+from pgjobs.queue.records import Swept
+from pgjobs.server import ApiSettings
+from pgjobs.upkeep.steps import STEPS
+from pgjobs.upkeep.sweeper import cleanup_worker, run_sweeper
 from tests.surfaces.ears import eventually
 
 JOB = "lab:modifiers:Rotate"
@@ -117,7 +117,7 @@ async def test_cron_can_sweep(queue_url, queue):
 
 
 async def test_a_sweep_from_cron_leaves_nothing_that_retention_takes(queue_url, queue, monkeypatch):
-    monkeypatch.setattr("pgjobs.upkeep.BATCH", 10)
+    monkeypatch.setattr("pgjobs.upkeep.steps.BATCH", 10)
     await leave_old_tasks(queue, 35)
     swept = await asyncio.to_thread(CliRunner().invoke, app, ["sweep", "--url", queue_url])
     assert "retention\t35\t" in swept.output.splitlines()
@@ -125,7 +125,7 @@ async def test_a_sweep_from_cron_leaves_nothing_that_retention_takes(queue_url, 
 
 
 async def test_a_worker_alone_keeps_up_with_retention(queue, monkeypatch):
-    monkeypatch.setattr("pgjobs.upkeep.BATCH", 10)
+    monkeypatch.setattr("pgjobs.upkeep.steps.BATCH", 10)
     await leave_old_tasks(queue, 50)
     # Two passes alone would leave some: the pause between them is used.
     async with Worker(queue, Jobs(queue), sweep=timedelta(seconds=0.5)):

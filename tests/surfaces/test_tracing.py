@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.cli.commands import ROOT, environment
 from tests.surfaces.rest_server import Api
 

@@ -39,7 +39,11 @@ def test_it_holds_the_console_the_sql_and_the_types(wheel: ZipFile):
     held = set(wheel.namelist())
     expected = files_of("src/pgjobs", "sql")
     assert set(expected) - held == set()
-    for name in ("pgjobs/console/index.html", "pgjobs/console/style/tokens.css", "pgjobs/py.typed"):
+    for name in (
+        "pgjobs/server/console/index.html",
+        "pgjobs/server/console/style/tokens.css",
+        "pgjobs/py.typed",
+    ):
         assert name in held
     for name, path in expected.items():
         assert wheel.read(name) == path.read_bytes(), name
@@ -52,10 +56,10 @@ def test_it_holds_nothing_else(wheel: ZipFile):
 
 
 def test_vendored_libraries_come_with_their_licences(wheel: ZipFile):
-    manifest = json.loads(wheel.read("pgjobs/console/vendor/manifest.json"))
+    manifest = json.loads(wheel.read("pgjobs/server/console/vendor/manifest.json"))
     assert manifest
     for entry in manifest:
-        assert wheel.read(f"pgjobs/console/vendor/{entry['file']}") is not None
-        assert wheel.read(f"pgjobs/console/vendor/{entry['licence_file']}").strip()
+        assert wheel.read(f"pgjobs/server/console/vendor/{entry['file']}") is not None
+        assert wheel.read(f"pgjobs/server/console/vendor/{entry['licence_file']}").strip()
     [licence] = [name for name in wheel.namelist() if name.endswith("licenses/LICENSE")]
     assert b"MIT" in wheel.read(licence)

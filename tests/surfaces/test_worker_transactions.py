@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from pgjobs import Jobs, Queue, RunningTask, Worker
-from pgjobs.drivers import postgres
+from pgjobs.drivers.postgres import driver as postgres
 from pgjobs.errors import InvalidArgument, LeaseLost
 
 

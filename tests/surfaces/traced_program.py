@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from pgjobs import Jobs, Queue, Worker
-from pgjobs.running import Snooze
+from pgjobs.jobs.context import Snooze
 
 exporter = InMemorySpanExporter()
 provider = TracerProvider()

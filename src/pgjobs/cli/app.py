@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pgjobs.cli.exits import errors_told
+from pgjobs.cli.exit_codes import errors_told
 from pgjobs.cli.lazy import Later, lazy_group
 
 COMMANDS = {

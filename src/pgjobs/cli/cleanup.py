@@ -9,13 +9,13 @@ from uuid import UUID
 
 import typer
 
-from pgjobs.cli.acting import Reason
+from pgjobs.cli.bulk import Reason
 from pgjobs.cli.database import Url, drive, opened, operator, settings_of, with_queue
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, say
 
 if TYPE_CHECKING:
-    from pgjobs.queue import Queue
-    from pgjobs.queue_maintenance import CleanupEvent, CleanupsFound, CleanupTask
+    from pgjobs.queue.cleanups import CleanupEvent, CleanupsFound, CleanupTask
+    from pgjobs.queue.queue import Queue
 
 cleanup = typer.Typer(
     help="Look after what runs that did not complete have left behind.",
@@ -59,7 +59,7 @@ def list_all(
 
     found = with_queue(url, ask)
     if as_json:
-        from pgjobs.rest.cleanups import CleanupPage
+        from pgjobs.server.api.cleanups import CleanupPage
 
         print_document(CleanupPage.of(found, 1, limit))
         return
@@ -92,7 +92,7 @@ def show(run: RunRef, url: Url = None, as_json: AsJson = False) -> None:
 
     task, events = with_queue(url, ask)
     if as_json:
-        from pgjobs.rest.cleanups import CleanupDetail
+        from pgjobs.server.api.cleanups import CleanupDetail
 
         print_document(CleanupDetail.of(task, events))
         return
@@ -109,7 +109,7 @@ def nodes(url: Url = None, as_json: AsJson = False) -> None:
     """List which node cleans up what, and where nobody does."""
     found = with_queue(url, lambda queue: queue.list_cleanup_nodes())
     if as_json:
-        from pgjobs.rest.cleanups import CleanupNodes
+        from pgjobs.server.api.cleanups import CleanupNodes
 
         print_document(CleanupNodes.of(found))
         return
@@ -159,8 +159,8 @@ def run(
     once: Annotated[bool, typer.Option("--once", help="One batch, then leave; for cron.")] = False,
 ) -> None:
     """Clean up until Ctrl-C, as `pgjobs serve` does; for nodes where no server runs."""
-    from pgjobs.maintenance import CleanupRunner
-    from pgjobs.redaction import RedactingFormatter
+    from pgjobs.contrib.cleanup import CleanupRunner
+    from pgjobs.drivers.redaction import RedactingFormatter
 
     handler = logging.StreamHandler()
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -182,7 +182,7 @@ def run(
 def _act(url: str | None, call: Callable[[Queue], Awaitable[CleanupTask]], as_json: bool) -> None:
     task = with_queue(url, call)
     if as_json:
-        from pgjobs.rest.cleanups import CleanupOut
+        from pgjobs.server.api.cleanups import CleanupOut
 
         print_document(CleanupOut.of(task))
     say(f"Run {task.run_id} is {task.status}.")

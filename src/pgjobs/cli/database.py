@@ -17,7 +17,7 @@ from pgjobs.errors import InvalidArgument
 if TYPE_CHECKING:
     import asyncpg
 
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
     from pgjobs.settings import Settings
 
 Result = TypeVar("Result")
@@ -65,7 +65,7 @@ def development_url(directory: Path = DEVELOPMENT) -> str | None:
     """The database that `pgjobs dev` runs in this directory."""
     if not directory.exists():
         return None
-    from pgjobs.drivers.embedded import EmbeddedPostgres
+    from pgjobs.schema.embedded import EmbeddedPostgres
 
     server = EmbeddedPostgres.running_in(directory)
     return server.url if server is not None else None
@@ -91,8 +91,8 @@ def drive(conversation: Coroutine[Any, Any, Result]) -> Result:
 @asynccontextmanager
 async def opened(url: str, *, waits: bool = False, **options: Any) -> AsyncIterator[Queue]:
     """The queue at a URL. One that `waits` is opened before the database can be reached, if need be."""
-    from pgjobs.drivers.outages import is_away
-    from pgjobs.queue import Queue
+    from pgjobs.drivers.transient import is_away
+    from pgjobs.queue.queue import Queue
 
     try:
         queue = await Queue.connect(url, **options)
@@ -109,7 +109,7 @@ async def opened(url: str, *, waits: bool = False, **options: Any) -> AsyncItera
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """One plain connection, for what is done before there is a queue."""
-    from pgjobs.drivers.hosts import connector
+    from pgjobs.drivers.postgres.hosts import connector
 
     try:
         # No cached statements: a pooler may stand between.

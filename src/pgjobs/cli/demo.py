@@ -6,8 +6,8 @@ import asyncio
 import random
 from datetime import timedelta
 
-from pgjobs.jobs import Jobs
-from pgjobs.running import Abort, Blocked, RunningTask
+from pgjobs.jobs.context import Abort, Blocked, RunningTask
+from pgjobs.jobs.jobs import Jobs
 
 jobs = Jobs(category="demo")
 

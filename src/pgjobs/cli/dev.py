@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgjobs.cli.database import DEVELOPMENT, Url, drive, opened, settings_of
-from pgjobs.cli.exits import INTERRUPTED
+from pgjobs.cli.exit_codes import INTERRUPTED
 from pgjobs.cli.output import say
 from pgjobs.errors import NotOnSqlite
 
 if TYPE_CHECKING:
     import asyncio
 
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
 
 _PORT = 8787
 _LOOK_SECONDS = 0.5
@@ -66,7 +66,7 @@ class Place:
 def _database(url: str | None, directory: Path) -> Iterator[Place]:
     """The database that was named; else a Postgres here."""
     from pgjobs.cli.dev_home import reserved, started_postgres
-    from pgjobs.drivers.embedded import find_binaries
+    from pgjobs.schema.embedded import find_binaries
     from pgjobs.settings import Settings
 
     if url is not None or Settings().is_located:
@@ -89,8 +89,8 @@ async def _run(place: Place, port: int | None, jobs: str, demo: bool, seconds: f
     """Everything, until a signal, the terminal is gone or the time is over; whether Ctrl-C ended it."""
     import asyncio
 
-    from pgjobs.cli.bustle import bustling
-    from pgjobs.cli.story import tell
+    from pgjobs.cli.demo_script import tell
+    from pgjobs.cli.demo_traffic import bustling
     from pgjobs.cli.worker import load
     from pgjobs.worker import Worker
 
@@ -178,10 +178,10 @@ async def _serving(url: str, port: int | None) -> AsyncIterator[str]:
 
     import uvicorn
 
-    from pgjobs.app import create_app
     from pgjobs.cli.serve import server_config
-    from pgjobs.rest import ApiSettings, release_waiters
-    from pgjobs.rest.settings import ANY
+    from pgjobs.server import ApiSettings, release_waiters
+    from pgjobs.server.app import create_app
+    from pgjobs.server.settings import ANY
 
     class Server(uvicorn.Server):
         @contextmanager
@@ -230,7 +230,7 @@ async def _welcome(queue: Queue, base: str, served: Any, *, is_short: bool, is_d
         more = " --demo" if is_demo else ""
         say(f"That was all. {pgjobs} dev{more}, on a terminal, stays up and says what to try next.")
         return
-    from pgjobs.rest.sessions import sign_in_link
+    from pgjobs.server.auth.sessions import sign_in_link
 
     link = await sign_in_link(queue, "dev", base=f"{base}/ui", is_superuser=True)
     count = len(served.registered)

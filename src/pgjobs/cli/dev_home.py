@@ -48,7 +48,7 @@ def reserved(directory: Path) -> Iterator[DevHome]:
 
 def _postgres_account() -> struct_passwd | None:
     """Whom Postgres runs as, if that is somebody else and there is a Postgres."""
-    from pgjobs.drivers.binaries import EmbeddedPostgresError, find_binaries, unprivileged_account
+    from pgjobs.schema.binaries import EmbeddedPostgresError, find_binaries, unprivileged_account
 
     try:
         find_binaries()
@@ -61,7 +61,7 @@ def _made(directory: Path, account: struct_passwd | None) -> Path:
     """Where the files are: elsewhere if the account may not enter here."""
     import tempfile
 
-    from pgjobs.drivers.binaries import can_reach
+    from pgjobs.schema.binaries import can_reach
 
     if account is not None and not can_reach(account, directory.absolute().parent):
         if not directory.exists():
@@ -78,7 +78,7 @@ def _made(directory: Path, account: struct_passwd | None) -> Path:
 
 def started_postgres(directory: Path) -> Any:
     """The directory's own server, ours to stop, also if a run that was killed left it running."""
-    from pgjobs.drivers.embedded import EmbeddedPostgres, find_binaries
+    from pgjobs.schema.embedded import EmbeddedPostgres, find_binaries
 
     find_binaries()
     if (left := EmbeddedPostgres.running_in(directory)) is not None:

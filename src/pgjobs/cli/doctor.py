@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgjobs.cli.database import Url, connected, drive, opened, settings_of
-from pgjobs.cli.exits import BEHIND, UNHEALTHY
+from pgjobs.cli.exit_codes import BEHIND, UNHEALTHY
 from pgjobs.cli.output import AsJson, cell, print_document, print_table, say
 from pgjobs.errors import NotOnSqlite
 
 if TYPE_CHECKING:
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
     from pgjobs.settings import Settings
 
 _ORDER = ("error", "warning", "info")
@@ -52,7 +52,7 @@ def doctor(
     troubles.sort(key=lambda trouble: _ORDER.index(trouble.severity))
     is_unhealthy = any(trouble.severity != "info" for trouble in troubles)
     if as_json:
-        from pgjobs.rest.console_answers import Finding, Findings
+        from pgjobs.server.console_api.answers import Finding, Findings
 
         print_document(Findings(items=[Finding.of(trouble) for trouble in troubles]))
     elif sys.stdout.isatty():
@@ -62,7 +62,7 @@ def doctor(
             ("severity", "subject", "message", "sql"),
             ((t.severity, t.subject, t.message, t.advice) for t in troubles),
         )
-    from pgjobs.rest.settings import ApiSettings
+    from pgjobs.server.settings import ApiSettings
 
     say(ApiSettings().who_sees_what)
     say(_SUMMARIES.get(len(troubles)) or f"{len(troubles)} findings.")

@@ -14,8 +14,8 @@ from pgjobs.cli.durations import duration
 from pgjobs.cli.output import AsJson, print_document, progress, say
 
 if TYPE_CHECKING:
-    from pgjobs.models import Submitted
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import Submitted
 
 _BATCH = 1000
 
@@ -82,7 +82,7 @@ def enqueue(
 
 
 async def _print_json(queue: Queue, submitted: list[Submitted], *, is_list: bool) -> None:
-    from pgjobs.cli.answers import shown, shown_page
+    from pgjobs.cli.json_output import shown, shown_page
 
     if is_list:
         tasks = [await queue.get_task(task.task_id) for task in submitted]

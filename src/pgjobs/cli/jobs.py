@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pgjobs.cli.acting import DryRun, Reason, Yes, confirm
-from pgjobs.cli.choosing import complete_job
+from pgjobs.cli.bulk import DryRun, Reason, Yes, confirm
 from pgjobs.cli.database import Url, operator, with_queue
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, progress, say
+from pgjobs.cli.selectors import complete_job
 
 if TYPE_CHECKING:
-    from pgjobs.models import Job
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import Job
 
 jobs = typer.Typer(help="Look at jobs and act on them.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -46,8 +46,8 @@ def list_all(
         url, lambda queue: queue.list_jobs(room, include_archived=archived or None, page_size=limit)
     )
     if as_json:
-        from pgjobs.cli.answers import counted
-        from pgjobs.rest.schemas import JobListed, Page
+        from pgjobs.cli.json_output import counted
+        from pgjobs.server.api.schemas import JobListed, Page
 
         print_document(
             Page[JobListed].of([JobListed.of(job) for job in found], counted(found, limit), limit, 0)
@@ -161,7 +161,7 @@ def _show_limit(job: Job, as_json: bool) -> None:
 
 def _print(job: Job, as_json: bool) -> None:
     if as_json:
-        from pgjobs.rest.schemas import JobOut
+        from pgjobs.server.api.schemas import JobOut
 
         print_document(JobOut.of(job))
         return

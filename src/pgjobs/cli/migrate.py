@@ -56,8 +56,8 @@ async def _run(settings: Settings, release: Release, dry_run: bool, recreate: bo
 
 
 def _migrate_file(url: str, dry_run: bool) -> list[str]:
-    from pgjobs.drivers.sqlite import open_file
-    from pgjobs.drivers.sqlite_migrations import migrate_sqlite, pending_sqlite
+    from pgjobs.drivers.sqlite.driver import open_file
+    from pgjobs.drivers.sqlite.migrations import migrate_sqlite, pending_sqlite
 
     with closing(open_file(url)) as connection:
         names = pending_sqlite(connection) if dry_run else migrate_sqlite(connection)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from pgjobs.redaction import unturned
+from pgjobs.drivers.redaction import unturned
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgjobs.cli.acting import DryRun, Yes, confirm
-from pgjobs.cli.choosing import JobFilter, StatusFilter
+from pgjobs.cli.bulk import DryRun, Yes, confirm
 from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.durations import duration
 from pgjobs.cli.output import print_table, progress, say
+from pgjobs.cli.selectors import JobFilter, StatusFilter
 
 if TYPE_CHECKING:
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
 
 _BATCH = 1000
 

@@ -35,7 +35,7 @@ _VARIABLES = {
 
 def psql(context: typer.Context, url: Url = None) -> None:
     """Open psql on the queue's database, with shortcuts such as :top; other options go to psql."""
-    from pgjobs.drivers.binaries import find_program
+    from pgjobs.schema.binaries import find_program
 
     program = find_program("psql")
     if program is None:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from pgjobs.cli.acting import Reason
-from pgjobs.cli.choosing import complete_job, complete_schedule
+from pgjobs.cli.bulk import Reason
 from pgjobs.cli.database import Url, operator, with_queue
 from pgjobs.cli.durations import duration
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, say
+from pgjobs.cli.selectors import complete_job, complete_schedule
 
 if TYPE_CHECKING:
-    from pgjobs.queue import Queue
-    from pgjobs.queue_schedules import Schedule, ScheduleDocument
+    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.schedules import Schedule, ScheduleDocument
 
 schedules = typer.Typer(
     help="Have jobs run by themselves, and look at those that do.",
@@ -66,9 +66,9 @@ def list_all(
     """List schedules: those due next first, the paused ones last."""
     found = with_queue(url, lambda queue: queue.list_schedules(room, job=job, page_size=limit))
     if as_json:
-        from pgjobs.cli.answers import counted
-        from pgjobs.rest.schedule_schemas import ScheduleSeen
-        from pgjobs.rest.schemas import Page
+        from pgjobs.cli.json_output import counted
+        from pgjobs.server.api.schedule_schemas import ScheduleSeen
+        from pgjobs.server.api.schemas import Page
 
         listed = [ScheduleSeen.of(schedule) for schedule in found]
         print_document(Page[ScheduleSeen].of(listed, counted(found, limit), limit, 0))
@@ -145,7 +145,7 @@ def run(schedule: ScheduleRef, url: Url = None, reason: Reason = None, as_json: 
     """Run a schedule now, out of turn, and print the number of its task."""
     started = with_queue(url, lambda queue: queue.run_schedule(schedule, actor=operator(), reason=reason))
     if as_json:
-        from pgjobs.rest.schedule_schemas import RunStarted
+        from pgjobs.server.api.schedule_schemas import RunStarted
 
         print_document(RunStarted(task_id=started.task_uuid))
     else:
@@ -186,10 +186,10 @@ def preview(
         url,
         lambda queue: queue.preview_schedule(cron, every=every, timezone=timezone, quantity=quantity),
     )
-    from pgjobs.cron import words
+    from pgjobs.queue.cron import words
 
     if as_json:
-        from pgjobs.rest.schedule_schemas import Preview
+        from pgjobs.server.api.schedule_schemas import Preview
 
         print_document(Preview.of(cron, every, times))
         return
@@ -201,7 +201,7 @@ def preview(
 def _act(url: str | None, call: Callable[[Queue], Awaitable[Schedule]], as_json: bool) -> None:
     schedule = with_queue(url, call)
     if as_json:
-        from pgjobs.rest.schedule_schemas import ScheduleSeen
+        from pgjobs.server.api.schedule_schemas import ScheduleSeen
 
         print_document(ScheduleSeen.of(schedule))
     say(f"{schedule.full_name} is {schedule.state}. {_times(schedule)}")
@@ -220,7 +220,7 @@ def _last_status(schedule: Schedule) -> str | None:
 
 def _print(schedule: ScheduleDocument, as_json: bool) -> None:
     if as_json:
-        from pgjobs.rest.schedule_schemas import ScheduleInFull
+        from pgjobs.server.api.schedule_schemas import ScheduleInFull
 
         print_document(ScheduleInFull.of_document(schedule))
         return

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from pgjobs.cli.database import Url, drive, opened, settings_of
+from pgjobs.drivers.redaction import RedactingFormatter
 from pgjobs.errors import InvalidArgument
-from pgjobs.redaction import RedactingFormatter
 
 
 def serve(
@@ -22,8 +22,8 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")] = 8787,
 ) -> None:
     """Serve the HTTP API."""
-    from pgjobs.app import create_app
-    from pgjobs.rest import ApiSettings
+    from pgjobs.server import ApiSettings
+    from pgjobs.server.app import create_app
 
     address = settings_of(url).url()
     settings = ApiSettings()
@@ -44,7 +44,7 @@ def serve(
 
 def openapi() -> None:
     """Print the OpenAPI document of the HTTP API."""
-    from pgjobs.app import create_app
+    from pgjobs.server.app import create_app
 
     typer.echo(json.dumps(create_app().openapi(), indent=2))
 
@@ -73,7 +73,7 @@ def run_server(app: Any, host: str, port: int, settings: Any) -> None:
 
     import uvicorn
 
-    from pgjobs.rest import release_waiters
+    from pgjobs.server import release_waiters
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
@@ -95,8 +95,8 @@ def run_server(app: Any, host: str, port: int, settings: Any) -> None:
 def server_config(app: Any, host: str, port: int, settings: Any = None) -> Any:
     import uvicorn
 
-    from pgjobs.rest import ApiSettings
-    from pgjobs.rest.slow_requests import timed_http
+    from pgjobs.server import ApiSettings
+    from pgjobs.server.slow_requests import timed_http
 
     settings = settings or ApiSettings()
     return uvicorn.Config(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgjobs.cli.database import Url, with_queue
-from pgjobs.cli.exits import ERROR
+from pgjobs.cli.exit_codes import ERROR
 from pgjobs.cli.output import print_table
 
 if TYPE_CHECKING:
-    from pgjobs.models import Swept
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import Swept
 
 
 def sweep(
@@ -22,7 +22,7 @@ def sweep(
     step: Annotated[str | None, typer.Option(help="Only this step.", show_default=False)] = None,
 ) -> None:
     """Do one pass of upkeep and say what changed; for cron, where no server runs."""
-    from pgjobs.upkeep import STEPS
+    from pgjobs.upkeep.steps import STEPS
 
     results = with_queue(url, lambda queue: _sweep(queue, [step] if step else STEPS))
     print_table(("step", "changed", "error"), ((s.swept, s.changed, s.error) for s in results))
@@ -32,7 +32,7 @@ def sweep(
 
 async def _sweep(queue: Queue, steps: Sequence[str]) -> list[Swept]:
     """Each step in a transaction of its own; retention until it has caught up."""
-    from pgjobs.upkeep import BATCH
+    from pgjobs.upkeep.steps import BATCH
 
     results = []
     for step in steps:

@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgjobs.cli.acting import cancel, ignore, retry, unignore
-from pgjobs.cli.choosing import JobFilter, OwnerFilter, ProjectFilter, RoomFilter, StatusFilter, TaskRef, find
+from pgjobs.cli.bulk import cancel, ignore, retry, unignore
 from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.durations import duration
-from pgjobs.cli.exits import AWAITED_FAILED, TIMED_OUT
+from pgjobs.cli.exit_codes import AWAITED_FAILED, TIMED_OUT
 from pgjobs.cli.output import AsJson, Limit, cell, first_line, print_document, print_pairs, print_table, say
 from pgjobs.cli.prune import prune
+from pgjobs.cli.selectors import (
+    JobFilter,
+    OwnerFilter,
+    ProjectFilter,
+    RoomFilter,
+    StatusFilter,
+    TaskRef,
+    find,
+)
 from pgjobs.cli.why import why
 
 if TYPE_CHECKING:
-    from pgjobs.models import Attempt, TaskDocument
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import Attempt, TaskDocument
 
 tasks = typer.Typer(help="Look at tasks and act on them.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -58,7 +66,7 @@ def list_all(
             page_size=limit,
         )
         if as_json:
-            from pgjobs.cli.answers import shown_page
+            from pgjobs.cli.json_output import shown_page
 
             print_document(await shown_page(queue, found, limit))
             return
@@ -91,7 +99,7 @@ def show(task: TaskRef, url: Url = None, as_json: AsJson = False) -> None:
     async def run(queue: Queue) -> None:
         found = await find(queue, task)
         if as_json:
-            from pgjobs.cli.answers import shown
+            from pgjobs.cli.json_output import shown
 
             print_document(await shown(queue, found.id))
         else:
@@ -116,7 +124,7 @@ def wait(
         found = await find(queue, task)
         ended = await queue.wait_for(found.id, timeout.total_seconds() if timeout else None)
         if as_json:
-            from pgjobs.cli.answers import shown
+            from pgjobs.cli.json_output import shown
 
             print_document(await shown(queue, found.id))
         return ended

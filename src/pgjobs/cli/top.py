@@ -17,8 +17,8 @@ from pgjobs.cli.output import cell, print_document, print_table
 if TYPE_CHECKING:
     import asyncio
 
-    from pgjobs.operators import Finding, Overview, TopJob
-    from pgjobs.queue import Queue
+    from pgjobs.queue.operator_records import Finding, Overview, TopJob
+    from pgjobs.queue.queue import Queue
 
 _STYLES = {
     "busy": "green",
@@ -46,7 +46,7 @@ def top(
 
 async def _print_once(queue: Queue, as_json: bool) -> None:
     if as_json:
-        from pgjobs.rest.console_answers import OverviewOut
+        from pgjobs.server.console_api.answers import OverviewOut
 
         print_document(OverviewOut.of(await queue.overview()))
     else:
@@ -119,7 +119,7 @@ def _screen(overview: Overview, jobs: list[TopJob], findings: list[Finding]) -> 
 
 
 def _columns() -> list[str]:
-    from pgjobs.operators import TopJob
+    from pgjobs.queue.operator_records import TopJob
 
     return [field.name for field in fields(TopJob)]
 

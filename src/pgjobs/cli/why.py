@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pgjobs.cli.choosing import TaskRef, find
 from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.output import AsJson, print_document, print_table, say
+from pgjobs.cli.selectors import TaskRef, find
 
 if TYPE_CHECKING:
-    from pgjobs.operators import Reason
-    from pgjobs.queue import Queue
+    from pgjobs.queue.operator_records import Reason
+    from pgjobs.queue.queue import Queue
 
 
 def why(task: TaskRef, url: Url = None, as_json: AsJson = False) -> None:
@@ -21,7 +21,7 @@ def why(task: TaskRef, url: Url = None, as_json: AsJson = False) -> None:
 
     reasons = with_queue(url, run)
     if as_json:
-        from pgjobs.rest.console_answers import Check, Reasons
+        from pgjobs.server.console_api.answers import Check, Reasons
 
         print_document(Reasons(items=[Check.of(reason) for reason in reasons]))
         return

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pgjobs.cli.database import Url, drive, opened, settings_of
-from pgjobs.cli.exits import INTERRUPTED
+from pgjobs.cli.exit_codes import INTERRUPTED
+from pgjobs.drivers.redaction import RedactingFormatter
 from pgjobs.errors import InvalidArgument
-from pgjobs.redaction import RedactingFormatter
 
 if TYPE_CHECKING:
-    from pgjobs.jobs import Jobs
+    from pgjobs.jobs.jobs import Jobs
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s task=%(task_id)s job=%(job)s attempt=%(attempt)s %(message)s"
 
@@ -65,7 +65,7 @@ def worker(
 
 def load(place: str) -> Jobs:
     """The `Jobs` at `module:name`; the current directory counts as installed."""
-    from pgjobs.jobs import Jobs
+    from pgjobs.jobs.jobs import Jobs
 
     module_name, _, name = place.partition(":")
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
@@ -85,7 +85,7 @@ def load(place: str) -> Jobs:
 
 
 def _log_to_stderr(level: str) -> None:
-    from pgjobs.running import TaskContextFilter
+    from pgjobs.jobs.context import TaskContextFilter
 
     handler = logging.StreamHandler()
     handler.addFilter(TaskContextFilter())

@@ -12,8 +12,8 @@ from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_
 from pgjobs.errors import WorkerNotFound
 
 if TYPE_CHECKING:
-    from pgjobs.models import Retirement, WorkerSummary
-    from pgjobs.queue import Queue
+    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import Retirement, WorkerSummary
 
 workers = typer.Typer(help="Look at workers and take them away.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,8 +33,8 @@ def list_all(
     """List workers, newest first."""
     found = with_queue(url, lambda queue: queue.list_workers(room, page_size=limit))
     if as_json:
-        from pgjobs.cli.answers import counted
-        from pgjobs.rest.schemas import Page, WorkerListed
+        from pgjobs.cli.json_output import counted
+        from pgjobs.server.api.schemas import Page, WorkerListed
 
         listed = [WorkerListed.of(worker) for worker in found]
         print_document(Page[WorkerListed].of(listed, counted(found, limit), limit, 0))
@@ -57,7 +57,7 @@ def show(worker: WorkerRef, url: Url = None, as_json: AsJson = False) -> None:
     async def run(queue: Queue) -> None:
         found = await _find(queue, worker)
         if as_json:
-            from pgjobs.rest.schemas import WorkerListed
+            from pgjobs.server.api.schemas import WorkerListed
 
             print_document(WorkerListed.of(found))
             return

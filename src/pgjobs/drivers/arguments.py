@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from pgjobs.drivers.sqlite_values import to_argument
+from pgjobs.drivers.sqlite.values import to_argument
 from pgjobs.errors import InvalidArgument
 from pgjobs.schema.release import sql_directory
 

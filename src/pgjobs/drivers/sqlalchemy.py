@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
 
 from pgjobs.drivers import Driver, Row
-from pgjobs.drivers.postgres import BoundDriver
+from pgjobs.drivers.postgres.driver import BoundDriver
 from pgjobs.errors import InvalidArgument
 
 # SQLAlchemy begins a transaction when it executes something, not when it is asked for the connection.
@@ -49,7 +49,7 @@ def _driver_of(connection: Any, schema: str) -> Driver:
     if package == "asyncpg":
         return BoundDriver(connection, schema=schema)
     if package == "psycopg":
-        from pgjobs.drivers.sync import driver_for_psycopg
+        from pgjobs.drivers.psycopg import driver_for_psycopg
 
         return driver_for_psycopg(connection, schema=schema)
     raise InvalidArgument(

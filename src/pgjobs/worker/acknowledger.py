@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from pgjobs.drivers import Row
 from pgjobs.drivers.documents import Encoded
 from pgjobs.errors import PgJobsError, SchemaBehind, SchemaChanged
-from pgjobs.queue import Queue
-from pgjobs.running import RunningTask
+from pgjobs.jobs.context import RunningTask
+from pgjobs.queue.queue import Queue
 
 log = logging.getLogger("pgjobs.worker")
 

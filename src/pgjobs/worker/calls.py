@@ -9,8 +9,8 @@ from contextvars import copy_context
 from typing import Any
 
 from pgjobs.errors import PayloadInvalid
-from pgjobs.running import RunningTask
-from pgjobs.typed_jobs import Middleware, TypedJob
+from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.typed import Middleware, TypedJob
 from pgjobs.worker.processes import ProcessPool
 
 Call = Callable[[RunningTask], Coroutine[Any, Any, Any]]

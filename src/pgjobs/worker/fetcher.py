@@ -12,15 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from pgjobs import models
-from pgjobs.claims import UNREADABLE
 from pgjobs.drivers import Row
 from pgjobs.drivers.documents import Unreadable
-from pgjobs.queue import Queue
-from pgjobs.running import RunningTask
-from pgjobs.typed_jobs import TypedJob
+from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.typed import TypedJob
+from pgjobs.queue import records as models
+from pgjobs.queue.claims import UNREADABLE
+from pgjobs.queue.queue import Queue
 from pgjobs.worker.acknowledger import Acknowledger
-from pgjobs.worker.pace import LARGEST_CLAIM, Pace
+from pgjobs.worker.prefetch import LARGEST_CLAIM, Pace
 from pgjobs.worker.runner import Runner
 
 log = logging.getLogger("pgjobs.worker")

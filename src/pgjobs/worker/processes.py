@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from pgjobs.errors import PgJobsError
-from pgjobs.typed_jobs import TypedJob
+from pgjobs.jobs.typed import TypedJob
 
 Place = tuple[str, str]
 """Module and qualified name of a handler."""

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
 
-from pgjobs.drivers.outages import is_outage
+from pgjobs.drivers.transient import is_outage
 from pgjobs.errors import LeaseLost, PayloadInvalid
-from pgjobs.running import Abort, Blocked, RunningTask, Snooze, set_current
+from pgjobs.jobs.context import Abort, Blocked, RunningTask, Snooze, set_current
 from pgjobs.worker.acknowledger import Acknowledger, brief, sentence
 from pgjobs.worker.calls import Call, PayloadMisfit
-from pgjobs.worker.stepping import Escaped, stepped
+from pgjobs.worker.eager import Escaped, stepped
 
 log = logging.getLogger("pgjobs.worker")
 

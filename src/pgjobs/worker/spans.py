@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pgjobs import tracing
-from pgjobs.running import RunningTask, Snooze
+from pgjobs.drivers import tracing
+from pgjobs.jobs.context import RunningTask, Snooze
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from pgjobs.typed_jobs import Middleware
+    from pgjobs.jobs.typed import Middleware
 
 
 def spans() -> list[Middleware]:

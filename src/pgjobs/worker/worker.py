@@ -19,17 +19,17 @@ from uuid import UUID
 import asyncpg
 
 from pgjobs.drivers import Driver
-from pgjobs.drivers.outages import AWAY, is_away
+from pgjobs.drivers.transient import AWAY, is_away
 from pgjobs.errors import DatabaseUnavailable, InvalidArgument, JobUnavailable, PgJobsError, WorkerNotFound
-from pgjobs.jobs import Jobs
-from pgjobs.queue import Queue
-from pgjobs.running import RunningTask
-from pgjobs.schedule import run_schedules
-from pgjobs.upkeep import catch_up, sweep_at_once
+from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.jobs import Jobs
+from pgjobs.queue.queue import Queue
+from pgjobs.upkeep.schedules import run_schedules
+from pgjobs.upkeep.steps import catch_up, sweep_at_once
 from pgjobs.worker.acknowledger import Acknowledger
 from pgjobs.worker.calls import call_for
 from pgjobs.worker.fetcher import Fetcher
-from pgjobs.worker.keeper import BorrowedDriver, Keeper
+from pgjobs.worker.heartbeat import BorrowedDriver, Keeper
 from pgjobs.worker.processes import ProcessPool
 from pgjobs.worker.runner import Runner
 from pgjobs.worker.spans import spans

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.binaries import find_binaries, unprivileged_account
+from pgjobs.schema.binaries import find_binaries, unprivileged_account
 from tests.surfaces.cli.commands import ROOT, environment
 
 NOT_FOR_ROOT = ("pg_ctl", "pg_basebackup", "pgbouncer")

@@ -8,10 +8,10 @@ import pytest
 from pydantic import SecretStr
 
 from pgjobs import Queue, Worker
-from pgjobs.app import create_app
-from pgjobs.cli import bustle
+from pgjobs.cli import demo_traffic as bustle
 from pgjobs.cli.demo import jobs
-from pgjobs.rest import ApiSettings
+from pgjobs.server import ApiSettings
+from pgjobs.server.app import create_app
 from tests.surfaces.rest_server import SECRET, serving
 from tests.surfaces.worker.patience import until
 

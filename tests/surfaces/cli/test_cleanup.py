@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from pgjobs.maintenance import CleanupError
-from pgjobs.queue import Queue
+from pgjobs.contrib.cleanup import CleanupError
+from pgjobs.queue.queue import Queue
 from tests.dav_server import LocalPlace, write_run
 from tests.surfaces.cli.conftest import Pgjobs
 from tests.surfaces.incomplete_runs import RUNS, Failing, incomplete_runs, tick

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
+from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
 from tests.server import new_home
 from tests.surfaces.cli.commands import ROOT, Program, Terminal, run, start
 

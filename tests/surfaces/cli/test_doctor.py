@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Iterator
 import asyncpg
 import pytest
 
-from pgjobs.drivers.binaries import wheel_binaries
-from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from pgjobs.maintenance import CleanupError
-from pgjobs.queue import Queue
+from pgjobs.contrib.cleanup import CleanupError
+from pgjobs.queue.queue import Queue
+from pgjobs.schema.binaries import wheel_binaries
+from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import PostgresServer, new_home
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 from tests.surfaces.cli.warm import run

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.drivers.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import new_home
 from tests.surfaces.cli.commands import ROOT, every_command
 from tests.surfaces.cli.guides import Guide, needs, quoted

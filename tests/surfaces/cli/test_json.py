@@ -9,9 +9,9 @@ import jsonschema_rs
 import pytest
 import typer
 
-from pgjobs.app import create_app
 from pgjobs.cli.app import app
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
+from pgjobs.server.app import create_app
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 from tests.surfaces.incomplete_runs import incomplete_runs
 

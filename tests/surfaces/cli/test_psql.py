@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pgjobs.cli.psql import libpq_variables
-from pgjobs.drivers import binaries
-from pgjobs.drivers.binaries import find_program
 from pgjobs.errors import InvalidArgument
+from pgjobs.schema import binaries
+from pgjobs.schema.binaries import find_program
 from tests.surfaces.cli.commands import ROOT, run
 
 needs_psql = pytest.mark.skipif(find_program("psql") is None, reason="psql is not installed")

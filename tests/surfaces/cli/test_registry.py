@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.cli.conftest import JOB, Pgjobs
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.cli.commands import Done, Terminal
 from tests.surfaces.cli.conftest import Pgjobs
 

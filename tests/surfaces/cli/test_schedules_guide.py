@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 import asyncpg
 import pytest
 
-from pgjobs.cron import words
-from pgjobs.queue import Queue
+from pgjobs.queue.cron import words
+from pgjobs.queue.queue import Queue
 from tests.cron_reference import next_time
 from tests.surfaces.cli.commands import ROOT
 from tests.surfaces.cli.guides import Guide, needs

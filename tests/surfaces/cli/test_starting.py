@@ -15,7 +15,7 @@ import pytest
 
 from pgjobs import __version__
 from pgjobs.cli.app import COMMANDS
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.server import PostgresServer
 from tests.surfaces.cli.commands import Terminal, environment, every_command, run
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 from tests.surfaces.cli.commands import Terminal
 from tests.surfaces.cli.conftest import Pgjobs
 

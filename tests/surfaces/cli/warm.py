@@ -69,11 +69,6 @@ def run(*arguments: object, stdin: str | None = "", cwd: Path | None = None, **m
 
 
 def _serve() -> None:
-    import pgjobs.app
-    import pgjobs.cli.answers
-    import pgjobs.cli.app
-    import pgjobs.drivers.postgres
-    import pgjobs.drivers.sqlite  # noqa: F401
 
     for line in sys.stdin:
         child = os.fork()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import socketio
 
-from pgjobs.client import Api, JobManager
+from pgjobs.contrib.joblib import Api, JobManager
 from tests.surfaces.rest_server import token_of
 
 

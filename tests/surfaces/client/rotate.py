@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pgjobs.client import Category, Extension
+from pgjobs.contrib.joblib import Category, Extension
 
 ROTATE = "@global:modifiers:Rotate"
 

@@ -10,14 +10,14 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from pgjobs.client import Api, ClaimedTask, Extension, JobManager, Provider, TaskStream
+from pgjobs.contrib.joblib import Api, ClaimedTask, Extension, JobManager, Provider, TaskStream
 from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.processes import free_port, wait_until
 from tests.surfaces.rest_server import token_of
 
 SEED = """
 from typing import ClassVar
-from pgjobs.client import Category, Extension, JobManager
+from pgjobs.contrib.joblib import Category, Extension, JobManager
 from pydantic import BaseModel
 
 # Context manager for automatic cleanup on shutdown

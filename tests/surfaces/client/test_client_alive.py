@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pgjobs.client import Api, ClaimedTask, JobManager
+from pgjobs.contrib.joblib import Api, ClaimedTask, JobManager
 from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api as Caller

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from pgjobs.client import Api, ClaimedTask, JobManager, TaskCancelled
-from pgjobs.queue import Queue
+from pgjobs.contrib.joblib import Api, ClaimedTask, JobManager, TaskCancelled
+from pgjobs.queue.queue import Queue
 from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.rest_server import Api as Caller
 

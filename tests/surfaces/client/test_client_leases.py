@@ -8,8 +8,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from pgjobs.client import ClaimedTask, JobManager
-from pgjobs.queue import Queue
+from pgjobs.contrib.joblib import ClaimedTask, JobManager
+from pgjobs.queue.queue import Queue
 from tests.surfaces.client.rotate import ROTATE, Rotate
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from pgjobs.client import Api, ClaimedTask, JobManager
-from pgjobs.events import JoinJobRoom, JoinProviderRoom, LeaveJobRoom, LeaveProviderRoom
+from pgjobs.contrib.joblib import Api, ClaimedTask, JobManager
+from pgjobs.live.models import JoinJobRoom, JoinProviderRoom, LeaveJobRoom, LeaveProviderRoom
 from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.client.test_client_providers import Echo
 from tests.surfaces.processes import wait_until
@@ -137,7 +137,7 @@ def test_a_worker_without_jobs_yet_is_kept_alive(sdk, root):
 
 def test_startup_waits_for_a_server_that_comes_late(sdk, root, monkeypatch):
     waits: list[float] = []
-    monkeypatch.setattr("pgjobs.client.api.time.sleep", waits.append)
+    monkeypatch.setattr("pgjobs.contrib.joblib.api.time.sleep", waits.append)
     request, refusals = sdk.http.request, iter([httpx.ConnectError("not yet"), httpx.ReadError("nearly")])
 
     def refuse_at_first(*arguments: Any, **options: Any) -> httpx.Response:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import pytest
 import socketio
 
-from pgjobs.client import Api, JobManager, Provider
+from pgjobs.contrib.joblib import Api, JobManager, Provider
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api as Caller
 
 SEED = """
 from typing import Any, ClassVar
-from pgjobs.client import JobManager, Provider
+from pgjobs.contrib.joblib import JobManager, Provider
 
 class FilesystemRead(Provider):
     category: ClassVar[str] = "filesystem"

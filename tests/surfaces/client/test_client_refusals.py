@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from pgjobs.client import Api, JobManager
+from pgjobs.contrib.joblib import Api, JobManager
 from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.processes import wait_until
 from tests.surfaces.rest_server import token_of

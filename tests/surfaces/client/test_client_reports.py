@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import field_validator
 
-from pgjobs.client import ClaimedTask, Extension, JobManager
+from pgjobs.contrib.joblib import ClaimedTask, Extension, JobManager
 from tests.surfaces.client.rotate import ROTATE, Rotate
 from tests.surfaces.rest_server import Api as Caller
 

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from pgjobs import Jobs, Queue, Worker
-from pgjobs.manager import JobManager
+from pgjobs.contrib.manager import JobManager
 from pgjobs.sync import Queue as SyncQueue
 from tests.surfaces.cli.warm import run
 from tests.surfaces.ears import listening

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pgjobs import sync
-from pgjobs.manager import JobManager, ManagerSettings
+from pgjobs.contrib.manager import JobManager, ManagerSettings
 from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
 
 OpenManager = Callable[..., Any]

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
+from pgjobs.contrib.manager import Completed, Failure, JobManager
 from pgjobs.errors import InvalidArgument, InvalidTransition, LeaseLost, TaskNotFound
-from pgjobs.manager import Completed, Failure, JobManager
 
 EXPORT = ("chatbooks", "default", "export")
 QUEUE = ("chatbooks", "default")

@@ -14,7 +14,7 @@ import pytest
 
 from pgjobs import sync
 from pgjobs.errors import LeaseLost
-from pgjobs.queue import Queue
+from pgjobs.queue.queue import Queue
 
 BLOCKING = """
 import time

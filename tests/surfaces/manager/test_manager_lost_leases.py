@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pgjobs.contrib.manager import JobManager, ManagerSettings
 from pgjobs.errors import InvalidArgument, LeaseLost, TaskNotFound
-from pgjobs.manager import JobManager, ManagerSettings
 
 ACKNOWLEDGEMENTS = {
     "complete_job": lambda jobs, job: jobs.complete_job(job.id, "w", job.lease_id, {"ok": True}),

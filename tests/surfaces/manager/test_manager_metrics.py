@@ -11,8 +11,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from pgjobs import metrics, sync
-from pgjobs.manager import JobManager, ManagerSettings
+from pgjobs import sync
+from pgjobs.contrib import prometheus as metrics
+from pgjobs.contrib.manager import JobManager, ManagerSettings
 from tests.conformance.homes import PostgresHome
 
 LABELS = {"domain": "chatbooks", "queue": "default", "job_type": "export"}
@@ -176,9 +177,7 @@ async def test_python_and_sql_agree_on_the_buckets(home):
         return
     bounds = await home.connection.fetchval("select pgjobs._histogram_bounds()")
     assert (*bounds, math.inf) == metrics.BOUNDS
-    inside = (
-        "select pgjobs._histogram_bucket(b), pgjobs._histogram_bucket(b * 1.001) from unnest($1::float8[]) as b"
-    )
+    inside = "select pgjobs._histogram_bucket(b), pgjobs._histogram_bucket(b * 1.001) from unnest($1::float8[]) as b"
     rows = await home.connection.fetch(inside, bounds)
     assert [tuple(row) for row in rows] == [(place, place + 1) for place in range(len(bounds))]
 

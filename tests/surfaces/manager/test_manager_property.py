@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pgjobs import sync
+from pgjobs.contrib.manager import GenericJob, ManagerSettings
 from pgjobs.errors import LeaseLost
-from pgjobs.manager import GenericJob, ManagerSettings
 
 LEASE = 10
 # No sum of these is ten: nothing happens at the very moment a lease ends.

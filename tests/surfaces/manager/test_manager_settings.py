@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 import pgjobs
-from pgjobs.manager import ManagerSettings, backend_for
+from pgjobs.contrib.manager import ManagerSettings, backend_for
 
 
 def test_defaults_are_those_of_the_contract(monkeypatch):
@@ -71,5 +71,5 @@ def test_a_blocking_manager_tells_its_settings_too(tmp_path):
 
 
 def test_the_package_offers_its_names():
-    assert pgjobs.JobManager.__module__ == "pgjobs.manager.jobs"
+    assert pgjobs.JobManager.__module__ == "pgjobs.contrib.manager.jobs"
     assert pgjobs.sync.JobManager is not pgjobs.JobManager

@@ -12,11 +12,11 @@ import asyncpg
 import pytest
 
 from pgjobs import Jobs, Worker
-from pgjobs.drivers.sqlite_functions import Context
+from pgjobs.contrib.manager import GenericJob
+from pgjobs.drivers.sqlite.functions import Context
 from pgjobs.errors import Forbidden
-from pgjobs.manager import GenericJob
-from pgjobs.queue import Queue
-from pgjobs.upkeep import sweep_once
+from pgjobs.queue.queue import Queue
+from pgjobs.upkeep.steps import sweep_once
 from tests.conformance.homes import PostgresHome, SqliteHome
 
 EXPORT = ("chatbooks", "default", "export")

@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs.manager import GenericJob, JobManager
+from pgjobs.contrib.manager import GenericJob, JobManager
 
 COLUMNS = """
 id bigint, uuid uuid, domain text, queue text, job_type text, owner_user_id text, project_id bigint,

@@ -14,7 +14,7 @@ import pytest
 
 from pgjobs import Jobs, Queue, RunningTask, TaskFailed, Worker, current_task
 from pgjobs.errors import InvalidArgument, NoWorkersAvailable
-from pgjobs.running import TaskContextFilter
+from pgjobs.jobs.context import TaskContextFilter
 from tests.surfaces.worker.patience import has_status, until
 
 

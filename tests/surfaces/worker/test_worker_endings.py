@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs import Abort, Blocked, Jobs, Queue, RunningTask, Snooze, TaskCancelled, Worker, current_task
-from pgjobs.running import Interrupted
+from pgjobs.jobs.context import Interrupted
 from tests.surfaces.worker.patience import QUICK, until
 
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pgjobs import Jobs, Queue, RunningTask, Worker
-from pgjobs.drivers.outages import is_outage
+from pgjobs.drivers.transient import is_outage
 from tests.surfaces.processes import free_port
 from tests.surfaces.relay import Relay
 from tests.surfaces.worker.patience import until

@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.drivers import Row
-from pgjobs.queue import Queue
-from pgjobs.running import RunningTask
-from pgjobs.worker import pace
+from pgjobs.jobs.context import RunningTask
+from pgjobs.queue.queue import Queue
+from pgjobs.worker import prefetch as pace
 from pgjobs.worker.acknowledger import Acknowledger
 
 

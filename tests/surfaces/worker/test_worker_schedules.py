@@ -10,7 +10,7 @@ import pytest
 
 from pgjobs import Jobs, Queue, Worker
 from pgjobs.errors import InvalidArgument, PayloadInvalid
-from pgjobs.schedule import run_schedules
+from pgjobs.upkeep.schedules import run_schedules
 from tests.surfaces.worker.patience import until
 
 pytestmark = pytest.mark.postgres_only
@@ -127,7 +127,7 @@ async def test_schedules_go_on_when_the_database_was_away(queue: Queue, monkeypa
         return await fire(batch)
 
     monkeypatch.setattr(queue, "fire_schedules", sometimes)
-    monkeypatch.setattr("pgjobs.schedule.AFTER_AN_ERROR", 0.01)
+    monkeypatch.setattr("pgjobs.upkeep.schedules.AFTER_AN_ERROR", 0.01)
     running = asyncio.create_task(run_schedules(queue))
     await until(lambda: _runs(queue, 1))
     running.cancel()

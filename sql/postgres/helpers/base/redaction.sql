@@ -1,5 +1,5 @@
 -- What may be told: the one place that decides what leaves in errors, events,
--- views and answers. `src/pgjobs/redaction.py` says the same for SQLite and logs;
+-- views and answers. `src/pgjobs/drivers/redaction.py` says the same for SQLite and logs;
 -- a test compares them.
 
 -- Whether a text, or a document's, has nothing in it that any rule below looks for. Most

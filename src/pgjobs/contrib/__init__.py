@@ -1,0 +1,1 @@
+"""What not everybody needs: the rooms SDK, the generic manager, cleanup, metrics, testing."""

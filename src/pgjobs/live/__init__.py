@@ -1,0 +1,1 @@
+"""Live events: the feed of the database, and Socket.IO."""

@@ -1,0 +1,128 @@
+"""The stand-alone server's application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from pgjobs import __version__
+from pgjobs.contrib import prometheus as metrics
+from pgjobs.contrib.cleanup import CleanupRunner
+from pgjobs.errors import PgJobsError
+from pgjobs.queue.queue import Queue
+from pgjobs.server import (
+    ApiSettings,
+    close_queue,
+    console,
+    get_queue,
+    install,
+    maintenance_router,
+    require_rooms,
+    serve_sockets,
+)
+from pgjobs.server.access_log import RequestLog
+from pgjobs.server.auth.credentials import Reading, ReadQueueDep
+from pgjobs.server.fast_path import Express
+from pgjobs.server.problems import problem_exception_handler
+from pgjobs.upkeep.schedules import run_schedules
+from pgjobs.upkeep.sweeper import run_sweeper
+
+
+def create_app(
+    queue: Queue | None = None, *, settings: ApiSettings | None = None, url: str | None = None
+) -> FastAPI:
+    """The API with health checks, request ids and upkeep; opens the environment's queue unless given one."""
+    settings = settings or ApiSettings()
+    if "public_reads" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"public_reads": False})
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.pgjobs_queue_is_hosts = True
+        if queue is None:
+            app.state.pgjobs_queue = await Queue.connect(url)
+        serving: Queue = queue or app.state.pgjobs_queue
+        await require_current(serving)
+        require_rooms(serving, settings)
+        upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
+        has_everything = serving.driver.dialect != "sqlite"
+        if settings.run_schedules and has_everything:
+            upkeep.append(asyncio.create_task(run_schedules(serving), name="pgjobs schedules"))
+        if settings.run_cleanup and has_everything:
+            cleaner = CleanupRunner(serving, node_id=settings.cleanup_node)
+            upkeep.append(asyncio.create_task(cleaner.run(), name="pgjobs cleaner"))
+        try:
+            yield
+        finally:
+            for task in upkeep:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            await close_queue(app)
+
+    app = FastAPI(
+        title="pgjobs",
+        version=__version__,
+        summary="A job system that lives in Postgres.",
+        lifespan=lifespan,
+        exception_handlers={
+            HTTPException: problem_exception_handler,
+            PgJobsError: problem_exception_handler,
+            Exception: problem_exception_handler,
+        },
+    )
+    install(app, queue, settings=settings)
+    app.include_router(console)
+    app.include_router(maintenance_router)
+    _add_health(app)
+    _add_metrics(app)
+    serve_sockets(app, settings)
+    app.add_middleware(Express)
+    app.add_middleware(RequestLog)
+    return app
+
+
+async def require_current(queue: Queue) -> None:
+    """Refuses a database that was not migrated to this version."""
+    check: Any = getattr(queue.driver, "require_current", None)
+    await (check() if check is not None else queue.list_workers(page_size=0))
+
+
+def _add_health(app: FastAPI) -> None:
+    @app.get("/livez", include_in_schema=False)
+    async def livez() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/readyz", include_in_schema=False)
+    async def readyz(request: Request) -> JSONResponse:
+        override = app.dependency_overrides.get(get_queue)
+        try:
+            queue = override() if override else await get_queue(request)
+            await require_current(queue)
+        except Exception as error:
+            # Not its text, which may tell strangers about the database.
+            return _unavailable(type(error).__name__)
+        return JSONResponse({"status": "ok"}) if _is_listening(queue) else _unavailable("NotListening")
+
+
+def _is_listening(queue: Queue) -> bool:
+    is_listening: bool = getattr(queue.driver, "is_listening", True)
+    return is_listening
+
+
+def _unavailable(reason: str) -> JSONResponse:
+    return JSONResponse({"status": "unavailable", "reason": reason}, 503)
+
+
+def _add_metrics(app: FastAPI) -> None:
+    @app.get("/metrics", include_in_schema=False, dependencies=[Reading])
+    async def show_metrics(queue: ReadQueueDep) -> Response:
+        """The numbers of every job, for Prometheus; a reader's token opens it, as it does lists."""
+        return Response(await metrics.render(queue), media_type=metrics.CONTENT_TYPE)

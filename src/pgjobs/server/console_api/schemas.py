@@ -1,0 +1,366 @@
+"""What the console is told, over the wire."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    model_validator,
+)
+
+from pgjobs.drivers.redaction import redact, redact_document, redact_schema
+from pgjobs.queue.console import InspectedTask, ShownWorker
+from pgjobs.queue.providers import Provider
+from pgjobs.queue.records import Attempt, Job, Status, TaskEvent
+from pgjobs.queue.room_names import ROOM
+from pgjobs.server.api.schemas import JSON_NUMBER, Wire, either
+
+Verb = Literal["retry", "cancel", "ignore"]
+Redacted = Annotated[Any, AfterValidator(redact_document)]
+Told = Annotated[str, AfterValidator(redact)]
+"""A text that somebody wrote; it may hold what gives access."""
+Reason = Annotated[
+    str | None, Field(max_length=200, pattern=r"^[^\x00]*$", description="Kept with the task.")
+]
+
+
+def _in_iso_8601(given: Any) -> Any:
+    """Numbers would be taken for seconds since 1970, by whoever did not mean that."""
+    if isinstance(given, datetime) or (isinstance(given, str) and not _NUMBER.fullmatch(given.strip())):
+        return given
+    raise ValueError("must be a time in ISO 8601")
+
+
+_NUMBER = re.compile(r"[-+]?[\d_.]*(e[-+]?\d+)?", re.IGNORECASE)
+Moment = Annotated[datetime, BeforeValidator(_in_iso_8601)]
+
+
+class TaskSeen(Wire):
+    """A task as lists show it; `allows` says what an operator may do."""
+
+    id: UUID
+    job: str
+    room: str
+    status: Status
+    phase: str | None
+    priority: int
+    attempt: int
+    max_attempts: int
+    created_at: datetime
+    due_at: datetime | None
+    claimed_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    until: datetime | None
+    worker_id: UUID | None
+    holder: Told | None
+    error: str | None
+    error_kind: str | None
+    progress: Redacted
+    cancel_requested_at: datetime | None
+    reason: str | None
+    submitter: Told | None
+    owner: Told | None
+    project: Told | None
+    tags: list[Told] | None
+    idempotency_key: Told | None
+    allows: list[str]
+
+
+class TasksFound(Wire):
+    """A page of tasks; `next` is what to give as `before` to go on, none at the end."""
+
+    items: list[TaskSeen]
+    next: UUID | None
+
+
+class Count(Wire):
+    """How many; with `total_relation` gte at least so many."""
+
+    total: int
+    total_relation: Literal["eq", "gte"]
+
+
+class TaskInFull(TaskSeen):
+    """One task with its payload and result, secrets hidden, and its place in line."""
+
+    payload: Any
+    result: Any
+    queue_position: int | None
+
+    @classmethod
+    def of(cls, task: InspectedTask) -> Self:
+        return cls(
+            **task.document,
+            payload=task.payload,
+            result=task.result,
+            queue_position=task.queue_position,
+        )
+
+
+class AttemptSeen(Wire):
+    """An ended attempt."""
+
+    attempt: int
+    status: str
+    worker_id: UUID | None
+    holder: Told | None
+    claimed_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime
+    error: str | None
+    error_kind: str | None
+    reason: str | None
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        return cls.model_validate(attempt, from_attributes=True)
+
+
+class Attempts(Wire):
+    """Every ended attempt of a task, oldest first."""
+
+    items: list[AttemptSeen]
+
+
+class EventSeen(Wire):
+    """Something that happened."""
+
+    seq: int
+    at: datetime
+    kind: str
+    status: str | None
+    worker_id: UUID | None
+    actor: Told | None
+    message: str | None
+    fields: Redacted
+
+    @classmethod
+    def of(cls, event: TaskEvent) -> Self:
+        return cls.model_validate(event, from_attributes=True)
+
+
+class Events(Wire):
+    """Events, oldest first; `previous` is what to give as `before` for earlier ones, none at the first."""
+
+    items: list[EventSeen]
+    previous: int | None
+
+
+class Because(Wire):
+    """Why somebody does something."""
+
+    reason: Reason = None
+
+
+class CancelWanted(Because):
+    """Whether the task ends now; else its worker, if it has one, is asked to stop."""
+
+    force: StrictBool = False
+
+
+class LimitWanted(Because):
+    """How many tasks of a job may be claimed or running at once; null lifts the limit."""
+
+    max_running: Annotated[int, Field(ge=1, le=1_000_000), JSON_NUMBER] | None
+
+
+class TaskFilter(BaseModel):
+    """Which tasks: every filter given must fit."""
+
+    status: Status | None = Field(default=None, description="Only tasks of this status.")
+    job: str | None = Field(default=None, max_length=700, description="Only tasks of this job, by full name.")
+    room: str | None = Field(
+        default=None,
+        max_length=200,
+        description="Only tasks of this room.",
+        json_schema_extra={"pattern": f"^$|{ROOM}"},
+    )
+    owner: str | None = Field(default=None, max_length=200, description="Only tasks of this owner.")
+    since: Moment | None = Field(default=None, description="Only tasks submitted then or later.")
+    until: Moment | None = Field(default=None, description="Only tasks submitted before.")
+    text: str | None = Field(
+        default=None,
+        max_length=200,
+        description="Only tasks that say this: an error, key, tag, name or id. Searches the newest first.",
+    )
+
+    def arguments(self) -> dict[str, Any]:
+        """As verbs name them; an empty one is none."""
+        given = {name: getattr(self, name) or None for name in TaskFilter.model_fields}
+        given["matching"] = given.pop("text")
+        return given
+
+
+class Bulk(Wire):
+    """What to do to which tasks: those named, or those that fit the filter, a batch at a time."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": either(ids="array", filter="object")})
+
+    verb: Verb
+    ids: list[UUID] | None = Field(default=None, min_length=1, max_length=500)
+    filter: TaskFilter | None = None
+    before: UUID | None = Field(default=None, description="Go on with tasks before this one.")
+    reason: Reason = None
+    dry_run: StrictBool = False
+
+    @model_validator(mode="after")
+    def names_its_tasks(self) -> Self:
+        if (self.ids is None) == (self.filter is None):
+            raise ValueError("either ids or a filter must be given")
+        return self
+
+
+class BulkDone(Wire):
+    """How many tasks changed and how many do not allow the step; `next` tells there are more."""
+
+    changed: int
+    refused: int
+    next: UUID | None
+
+
+class HeldTask(Wire):
+    """A task in the hands of a worker."""
+
+    id: UUID
+    job: str
+    claimed_at: datetime
+    started_at: datetime | None
+    attempt: int
+
+
+class WorkerSeen(Wire):
+    """A worker with the first of its jobs and tasks."""
+
+    id: UUID
+    name: Told | None
+    owner: Told | None
+    registered_at: datetime
+    last_heartbeat: datetime
+    is_alive: bool
+    job_count: int
+    jobs: list[str]
+    task_count: int
+    tasks: list[HeldTask]
+
+    @classmethod
+    def of(cls, worker: ShownWorker) -> Self:
+        return cls(
+            id=worker.id,
+            name=worker.name,
+            owner=worker.owner,
+            registered_at=worker.registered_at,
+            last_heartbeat=worker.last_heartbeat_at,
+            is_alive=worker.is_alive,
+            job_count=worker.job_count,
+            jobs=worker.serves,
+            task_count=worker.task_count,
+            tasks=[HeldTask(**task) for task in worker.holds],
+        )
+
+
+class ProviderSeen(Wire):
+    """A provider, whether it is heard of, and how many answers are kept and on their way."""
+
+    id: UUID
+    full_name: str
+    name: str
+    content_type: str
+    owner: Told | None
+    worker_id: UUID
+    worker_name: Told | None
+    is_alive: bool
+    heartbeat_age_seconds: float
+    cached: int
+    in_flight: int
+    created_at: datetime
+
+    @classmethod
+    def of(cls, provider: Provider, status: Any) -> Self:
+        return cls(
+            id=provider.id,
+            full_name=provider.full_name,
+            name=provider.name,
+            content_type=provider.content_type,
+            owner=provider.owner,
+            worker_id=provider.worker_id,
+            worker_name=status.worker,
+            is_alive=status.is_alive,
+            heartbeat_age_seconds=status.heartbeat_age.total_seconds(),
+            cached=status.kept,
+            in_flight=status.in_flight,
+            created_at=provider.created_at,
+        )
+
+
+class Forgotten(Wire):
+    """How many answers were forgotten."""
+
+    forgotten: int
+
+
+class JobSeen(Wire):
+    """A job with what waits, runs and ended in the last hour."""
+
+    id: UUID
+    full_name: str
+    room: str
+    category: str
+    name: str
+    schema_: Any = Field(alias="schema")
+    state: str
+    pause_reason: str | None
+    workers: int
+    waiting: int
+    scheduled: int
+    claimed: int
+    running: int
+    completed_last_hour: int
+    failed_last_hour: int
+    oldest_wait_seconds: float | None
+    max_running: int | None
+    max_attempts: int
+    backoff_base_seconds: float
+    backoff_cap_seconds: float
+    events: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, job: Job, status: Any) -> Self:
+        return cls(
+            id=job.uuid,
+            full_name=job.full_name,
+            room=job.room,
+            category=job.category,
+            name=job.name,
+            schema_=redact_schema(job.schema),
+            state=status.state,
+            pause_reason=status.pause_reason,
+            workers=status.workers,
+            waiting=status.waiting,
+            scheduled=status.scheduled,
+            claimed=status.claimed,
+            running=status.running,
+            completed_last_hour=status.completed_last_hour,
+            failed_last_hour=status.failed_last_hour,
+            oldest_wait_seconds=seconds(status.oldest_wait),
+            max_running=job.max_running,
+            max_attempts=job.max_attempts,
+            backoff_base_seconds=job.backoff_base.total_seconds(),
+            backoff_cap_seconds=job.backoff_cap.total_seconds(),
+            events=job.events,
+            created_at=job.created_at,
+        )
+
+
+def seconds(duration: timedelta | None) -> float | None:
+    return None if duration is None else duration.total_seconds()

@@ -1,0 +1,1 @@
+"""Upkeep in the background: sweeps and due schedules."""
