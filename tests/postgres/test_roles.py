@@ -110,7 +110,10 @@ async def test_a_role_may_look_at_exactly_the_views_it_was_granted_and_touch_no_
         ("worker", {"retry_task", "ignore_task", "archive_job", "prune_tasks", "refuse", "end_attempts"}),
         ("operator", {"claim_tasks", "complete_tasks", "renew_tasks", "end_attempts", "cleanup_worker"}),
         ("api", {"end_attempts", "enter_lane", "take_outcome", "lock_leases", "wake", "floor_set"}),
-        ("tenant", {"sweep", "list_tokens", "verify_token", "grant_room", "task_id", "find_tasks", "running"}),
+        (
+            "tenant",
+            {"sweep", "list_tokens", "verify_token", "grant_room", "task_id", "find_tasks", "running"},
+        ),
     ],
 )
 def test_the_file_of_grants_keeps_the_roles_apart(role, forbidden):
