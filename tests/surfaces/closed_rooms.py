@@ -49,7 +49,8 @@ def closed_rooms(url: str, **settings: Any) -> Iterator[Stage]:
 
 
 def _staged(base: str, ada: Api, bob: Api, root: Api) -> Stage:
-    root.register("Shared", room="@global")
+    shared = root.register("Shared", room="@global")
+    root.register("AlsoHidden", room="shop", worker_id=shared["worker_id"])
     job = bob.register("Hidden", room="shop", schema={"title": "sesame"})
     held, waiting = (bob.submit(HIDDEN, "shop", word="sesame") for _ in range(2))
     bob.claim(job["worker_id"])
@@ -73,6 +74,7 @@ def _staged(base: str, ada: Api, bob: Api, root: Api) -> Stage:
         "task_id": own_task["id"],
         "shared_id": own_shared["id"],
         "worker_id": own_job["worker_id"],
+        "shared_worker_id": shared["worker_id"],
         "provider_id": own_provider["id"],
     }
     words = ["shop", "sesame", "Hidden", "hidden", "bob", held["id"], behind["id"], *hidden.values()]

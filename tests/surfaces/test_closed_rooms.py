@@ -202,10 +202,12 @@ def test_counts_and_totals_are_those_of_the_own_rooms(stage: Stage):
     assert {name: overview[name] for name in ("jobs", "workers", "waiting", "claimed", "scheduled")} == {
         "jobs": 1, "workers": 1, "waiting": 1, "claimed": 0, "scheduled": 0,
     }  # fmt: skip
-    (shared,) = [job for job in ada.get("rooms/lab/workers").json()["items"] if job["job_count"] != 1] or [
-        None
+    counted = [
+        {worker["id"]: worker["job_count"] for worker in api.get(f"rooms/{room}/workers").json()["items"]}
+        for api, room in ((ada, "lab"), (stage.root, "shop"))
     ]
-    assert shared is None
+    shared = stage.own["shared_worker_id"]
+    assert [workers[shared] for workers in counted] == [1, 2]
 
 
 def test_filters_do_not_reach_into_another_room(stage: Stage):

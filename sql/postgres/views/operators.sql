@@ -303,7 +303,7 @@ select
   t.submitter,
   t.owner
 from pgjobs.task as t
-where t.room = any (array(select m.room from pgjobs.my_rooms() as m));
+where t.room = any(array(select m.room from pgjobs.my_rooms() as m));
 
 comment on view pgjobs.my_tasks is
   'The tasks of the rooms that are open to this tenant. Example: select id, job, status from pgjobs.my_tasks order by id desc limit 10';

@@ -177,7 +177,7 @@ language sql stable
 return case
   when exists (
     select from pgjobs.tasks as t
-    where t.id = task_id and (pgjobs._rooms() is null or t.room = any (pgjobs._rooms()))
+    where t.id = task_id and (pgjobs._rooms() is null or t.room = any(pgjobs._rooms()))
   ) then 'PJ007'
   else 'PJ002'
 end;
