@@ -157,14 +157,23 @@ comment on function pgjobs.ranked_heads is
 
 -- Looking below the floors costs what the dead entries there cost. The dearest
 -- look of the last ten seconds is remembered, and the next one put off by twenty
--- times as long.
+-- times as long. It takes two dear looks in a row: one alone may have waited for a
+-- processor, and tasks that are due would not be found for it.
 create function pgjobs.note_look(since bigint)
-returns text
-language sql volatile
-return case
-  when pgjobs.clock_ms() - since >= pgjobs.look_cost(since)
-    then pgjobs.floor_set('look_cost', pgjobs.clock_ms() - since, since + 10000)
-end;
+returns void
+language plpgsql volatile
+as $$
+declare
+  v_cost bigint := pgjobs.clock_ms() - note_look.since;
+  v_noted bigint[] := pgjobs.floor_get('look_cost', note_look.since);
+  v_known bigint := coalesce(v_noted[1], 0);
+  v_twice bigint := least(v_cost, coalesce(v_noted[2], 0));
+begin
+  perform pgjobs.floor_set(
+    'look_cost', greatest(v_known, v_twice), case when v_twice >= v_known then note_look.since + 10000 else v_noted[3] end, v_cost
+  );
+end
+$$;
 
 comment on function pgjobs.note_look is
   'Remembers what a look at lane heads cost. Example: select pgjobs.note_look(pgjobs.clock_ms())';
