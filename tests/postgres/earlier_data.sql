@@ -49,6 +49,7 @@ select sha256('cookie'), 'ada', a.id, now(), now() + interval '1 day' from pgjob
 insert into pgjobs.targets (job_id, node_id, target) values (1, 'node-1', '{"type": "local_dir", "path": "/tmp"}');
 insert into pgjobs.run_targets (task_id, job_id, node_id, target, taken_at)
 values (8, 1, 'node-1', '{"type": "local_dir", "path": "/tmp"}', now());
+insert into pgjobs.cleaners (holder, node_id, seen_at) values ('cleaner of old', 'node-1', now());
 update pgjobs.jobs set keep = true;
 insert into pgjobs.schedules (
   room, name, job_id, every, timezone, payload, priority, missed, overlap, created_at, next_run_at

@@ -141,3 +141,16 @@ async def test_a_forged_cost_of_looking_hides_nothing(queue, elsewhere, session,
     await session.execute(f"select set_config('pgjobs.floor_look_cost', '{cost}', false)")
     await elsewhere.release_task(lease)
     assert await take(queue) == late.task_id
+
+
+async def test_one_slow_look_hides_no_late_commit(queue, session, elsewhere):
+    """It may have waited for a processor; only the second in a row says that looking is expensive."""
+    for looks, found in ((1, True), (2, False)):
+        await session.execute("reset all")
+        async with elsewhere.driver.connection.transaction():
+            late = await elsewhere.submit_task(JOB)
+            await session.execute("update pgjobs.test_clock set shift = shift + interval '10 seconds'")
+            assert await take(queue) is None
+            for _ in range(looks):
+                await session.execute("select pgjobs._floor_note_cost(pgjobs._clock_ms() - 500)")
+        assert await take(queue) == (late.task_id if found else None)

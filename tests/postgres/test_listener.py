@@ -69,7 +69,7 @@ async def silence(psql: Connection, wakes: Heard) -> Callable[[], Awaitable[None
     """Asserts that nothing was sent so far: notifications come in the order of commits."""
 
     async def nothing_but_the_last() -> None:
-        await psql.execute("notify \"pgjobs._wake\", 'the last'")
+        await psql.execute("notify \"pgjobs.wake\", 'the last'")
         assert await wakes.until("the last") == ["the last"]
 
     return nothing_but_the_last
@@ -190,7 +190,7 @@ async def test_who_stops_listening_hears_nothing_more(queue, psql, wakes):
     heard = Heard()
     stop = await queue.driver.listen("wake", heard)
     stop()
-    await psql.execute("notify \"pgjobs._wake\", 'for others'")
+    await psql.execute("notify \"pgjobs.wake\", 'for others'")
     await wakes.until("for others")
     assert heard._payloads.empty()
 
@@ -245,7 +245,7 @@ async def test_a_listener_survives_being_cut_off_again_and_again(queue, psql, wa
     for _ in range(3):
         await psql.execute("select pg_terminate_backend($1)", await listeners_pid(queue))
         assert await wakes.next() == ""
-    await psql.execute("notify \"pgjobs._wake\", 'still here'")
+    await psql.execute("notify \"pgjobs.wake\", 'still here'")
     assert await wakes.until("still here") == ["still here"]
 
 

@@ -157,14 +157,24 @@ comment on function pgjobs._ranked_heads is
 
 -- Looking below the floors costs what the dead entries there cost. The dearest
 -- look of the last ten seconds is remembered, and the next one put off by twenty
--- times as long.
+-- times as long. It takes two dear looks in a row: one alone may have waited for a
+-- processor, and tasks that are due would not be found for it.
 create function pgjobs._floor_note_cost(since bigint)
-returns text
-language sql volatile
-return case
-  when pgjobs._clock_ms() - since >= pgjobs._look_cost(since)
-    then pgjobs._floor_set('look_cost', pgjobs._clock_ms() - since, since + 10000)
-end;
+returns void
+language plpgsql volatile
+as $$
+declare
+  v_cost bigint := pgjobs._clock_ms() - _floor_note_cost.since;
+  v_noted bigint[] := pgjobs._floor_get('look_cost', _floor_note_cost.since);
+  v_known bigint := coalesce(v_noted[1], 0);
+  v_twice bigint := least(v_cost, coalesce(v_noted[2], 0));
+begin
+  perform pgjobs._floor_set(
+    'look_cost', greatest(v_known, v_twice),
+    case when v_twice >= v_known then _floor_note_cost.since + 10000 else v_noted[3] end, v_cost
+  );
+end
+$$;
 
 comment on function pgjobs._floor_note_cost is
   'Remembers what a look at lane heads cost. Example: select pgjobs._floor_note_cost(pgjobs._clock_ms())';

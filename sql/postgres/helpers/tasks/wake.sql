@@ -34,7 +34,7 @@ begin
   )
   select string_agg(id::text, ',') into v_woken from woken;
   if v_woken is not null then
-    perform pg_notify('pgjobs._wake', v_woken);
+    perform pg_notify('pgjobs.wake', v_woken);
   end if;
 end
 $$;

@@ -185,7 +185,7 @@ declare
   v_table text;
   v_changed integer := 0;
 begin
-  if not pg_try_advisory_xact_lock(hashtextextended('pgjobs._partitions', 0)) then
+  if not pg_try_advisory_xact_lock(hashtextextended('pgjobs.partitions', 0)) then
     return 0;
   end if;
   foreach v_table in array array['outcomes', 'events'] loop

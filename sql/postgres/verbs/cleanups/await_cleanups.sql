@@ -33,4 +33,4 @@ end
 $$;
 
 comment on function pgjobs.await_cleanups is
-  'Asks a cleaner to be woken. Example: listen "pgjobs._wake"; select * from pgjobs.await_cleanups()';
+  'Asks a cleaner to be woken. Example: listen "pgjobs.wake"; select * from pgjobs.await_cleanups()';

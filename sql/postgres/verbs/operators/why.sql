@@ -153,7 +153,7 @@ begin
         when v_has_holders then 'No worker is registered for its job, but others claim from it.'
         else format('No worker is registered for job %s.', task.job)
       end,
-      coalesce(pgjobs._cleanup_command(v_node), 'Start a worker that serves it')),
+      case when v_node is null then 'Start a worker that serves it' else pgjobs._cleanup_command(v_node) end),
     ('heartbeats', v_is_alive or v_has_holders or v_workers = 0,
       case
         when v_is_alive then format('The last heartbeat came %s ago.', pgjobs._ago(v_last_heard, now))

@@ -36,4 +36,4 @@ end
 $$;
 
 comment on function pgjobs.mark_waiting is
-  'Asks for a wake-up. Example: listen "pgjobs._wake"; select * from pgjobs.mark_waiting(job_ids => array[1])';
+  'Asks for a wake-up. Example: listen "pgjobs.wake"; select * from pgjobs.mark_waiting(job_ids => array[1])';
