@@ -54,6 +54,7 @@ REQUESTS = {
     "clean-ups that are done": f"{CLEANUPS}?status=done",
     "clean-ups of a node that wait": f"{CLEANUPS}?status=queued&node_id=node3",
     "a clean-up": f"{CLEANUPS}/{{run}}",
+    "nodes that clean up": f"{CLEANUPS}/nodes",
 }
 
 

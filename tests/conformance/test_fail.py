@@ -152,4 +152,4 @@ async def test_an_operator_gives_a_failed_task_all_its_attempts_again(queue, clo
     assert (await queue.get_task(submitted)).attempt == 0
     assert (await fail_once(queue, clock, job)).status == "pending"
     assert (await fail_once(queue, clock, job)).status == "failed"
-    assert [attempt.attempt for attempt in await queue.list_attempts(submitted)] == [1, 2, 1, 2]
+    assert [attempt.attempt for attempt in await queue.list_attempts(submitted)] == [1, 2, 3, 4]

@@ -5,6 +5,7 @@ insert into pgjobs.lanes (job_id, priority) values (1, 5), (1, 3);
 insert into pgjobs.workers (id, name, registered_at, last_heartbeat_at)
 values ('00000000-0000-4000-8000-000000000001', 'old hand', now(), now());
 insert into pgjobs.worker_jobs (worker_id, job_id) values ('00000000-0000-4000-8000-000000000001', 1);
+insert into pgjobs.room_grants (role, room, granted_at) values ('lab_app', 'lab', now());
 insert into pgjobs.tasks (id, job_id, room, payload, priority, max_attempts, created_at, owner, tags, idempotency_key)
 overriding system value
 select n, 1, 'lab', jsonb_build_object('n', n), case n when 2 then 3 else 5 end, 3, now() - interval '1 hour',

@@ -21,7 +21,7 @@ from pgjobs.drivers.statements import Refusal, problem_of
 from pgjobs.errors import Forbidden, InvalidArgument, LeaseLost, SchemaBehind, SchemaChanged
 from pgjobs.queue.queue import Queue
 
-VERBS = [path.stem for path in Path("sql/postgres/functions").glob("*.sql")]
+VERBS = [path.stem for path in Path("sql/postgres/verbs").rglob("*.sql")]
 JOB = "@global:tests:Echo"
 DECLARED = """
 select p.proname as verb, p.proargnames[1:p.pronargs] as names, p.pronargs - p.pronargdefaults as required,

@@ -224,7 +224,7 @@ async def test_every_problem_means_the_same_in_sql_and_in_python(catalog):
 
 async def test_functions_refuse_with_known_problems_only(catalog):
     bodies = [body(function) for function in (await functions(catalog)).values()]
-    named = {problem for text in bodies for problem in re.findall(r"pgjobs\.refuse\(\s*'([^']*)'", text)}
+    named = {problem for text in bodies for problem in re.findall(r"pgjobs\._refuse\(\s*'([^']*)'", text)}
     codes = {code for text in bodies for code in re.findall(r"'(PJ\w{3})'", text)}
     assert {"direct-change", "task-not-found", "validation-error"} <= named
     assert named - {error.problem for error in BY_SQLSTATE.values()} == set()

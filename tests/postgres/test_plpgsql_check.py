@@ -56,8 +56,8 @@ async def test_no_function_contains_an_error_or_a_warning(checker):
     found = await findings(checker)
     assert {
         "claim_tasks",
-        "announce_ended on pgjobs.outcomes",
-        "refuse_direct_change on pgjobs.tasks",
+        "_announce_ended on pgjobs.outcomes",
+        "_refuse_direct_change on pgjobs.tasks",
     } <= set(found)
     assert {what: problems for what, problems in found.items() if problems} == {}
 

@@ -13,7 +13,7 @@ from pgjobs.schema.release import read_release, render
     ("written", "rendered"),
     [
         ("select * from pgjobs.tasks", "select * from q.tasks"),
-        ("(pgjobs._now())", "(q.now())"),
+        ("(pgjobs._now())", "(q._now())"),
         ("set_config('pgjobs.floor_' || lane, $1, false)", "set_config('q.floor_' || lane, $1, false)"),
         ("format('drop view pgjobs.%I', name)", "format('drop view q.%I', name)"),
         ("to_regnamespace('pgjobs')", "to_regnamespace('q')"),

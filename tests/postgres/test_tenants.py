@@ -31,10 +31,10 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 # What each function tells or does to a tenant who names something of another room: the
 # SQLSTATE, or how many rows. What is granted later fails until it is put here.
 MATRIX: dict[str, tuple[str, Any]] = {
-    "now": ("now()", 1),
-    "present": ("present()", 1),
-    "task_mask": ("task_mask('\\x00'::bytea, '\\x00'::bytea)", None),
-    "uuid_of": ("uuid_of(1, '\\x00'::bytea)", None),
+    "_now": ("_now()", 1),
+    "_present": ("_present()", 1),
+    "_task_mask": ("_task_mask('\\x00'::bytea, '\\x00'::bytea)", None),
+    "_uuid_of": ("_uuid_of(1, '\\x00'::bytea)", None),
     "help": ("help('submit_task')", None),
     "my_rooms": ("my_rooms()", 1),
     "get_job": ("get_job('{job}')", "PJ001"),
@@ -81,10 +81,10 @@ WITHOUT_ROOMS = {
     "preview_schedule",
     "unmark_waiting",
     "watch_events",
-    "now",
-    "present",
-    "task_mask",
-    "uuid_of",
+    "_now",
+    "_present",
+    "_task_mask",
+    "_uuid_of",
     "help",
 }
 CONFINING = {"_rooms", "_enter", "_look_into", "_is_closed", "_own_jobs", "_tasks_in_reach"}

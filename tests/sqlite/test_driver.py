@@ -112,7 +112,7 @@ async def test_an_argument_of_another_type_is_refused(queue, job, argument, valu
     assert await queue.list_tasks() == []
 
 
-@pytest.mark.parametrize("name", ["no_such_verb", "../functions/check"])
+@pytest.mark.parametrize("name", ["no_such_verb", "../verbs/check"])
 async def test_an_unknown_verb_is_refused(queue, name):
     with pytest.raises(InvalidArgument, match="no verb"):
         await queue.driver.call(name)

@@ -12,7 +12,7 @@ from pgjobs.drivers.sqlite.scripts import parse_verb, read_verb
 from pgjobs.errors import InvalidArgument
 from pgjobs.schema.release import sql_directory
 
-SCRIPTS = sorted((sql_directory("sqlite") / "functions").glob("*.sql"))
+SCRIPTS = sorted((sql_directory("sqlite") / "verbs").glob("*.sql"))
 SCRIPT = """-- greet(
 --   name text,
 --   times integer = 2,
@@ -31,13 +31,13 @@ select :v_word as word;
 
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
-    (tmp_path / "functions").mkdir()
-    (tmp_path / "internal").mkdir()
-    (tmp_path / "internal/find_words.sql").write_text(
+    (tmp_path / "verbs").mkdir()
+    (tmp_path / "helpers").mkdir()
+    (tmp_path / "helpers/find_words.sql").write_text(
         "-- Finds words.\n-- include deeper\nselect 2 as v_two;\n"
     )
-    (tmp_path / "internal/deeper.sql").write_text("select 1 as one;\n")
-    path = tmp_path / "functions/greet.sql"
+    (tmp_path / "helpers/deeper.sql").write_text("select 1 as one;\n")
+    path = tmp_path / "verbs/greet.sql"
     path.write_text(SCRIPT)
     return path
 
@@ -103,7 +103,7 @@ async def test_every_statement_fits_the_tables(source, queue, job, connection):
 
 
 @pytest.mark.parametrize(
-    "path", sorted((sql_directory("sqlite") / "internal").glob("*.sql")), ids=lambda p: p.stem
+    "path", sorted((sql_directory("sqlite") / "helpers").glob("*.sql")), ids=lambda p: p.stem
 )
 def test_every_shared_piece_is_used(path):
     include = f"-- include {path.stem}\n"

@@ -111,7 +111,7 @@ def test_a_database_that_will_never_do_ends_it_at_once(
         (database_url.rpartition("/")[0] + "/nowhere", "nowhere"),
         (empty_database_url, "pgjobs migrate"),
     ):
-        with command("program:jobs", "--url", url, cwd=tmp_path) as process:
+        with command("program:jobs", cwd=tmp_path, PGJOBS_DATABASE_URL=url) as process:
             _, talk = process.communicate(timeout=20)
         assert process.returncode in (1, 5), talk
         assert told in talk

@@ -79,6 +79,7 @@ KINDS = {
     "GET /v1/problems": "nothing",
     "GET /v1/problems/{problem_id}": "nothing",
     "GET /api/maintenance/incomplete-cleanup": "everything",
+    "GET /api/maintenance/incomplete-cleanup/nodes": "everything",
     "GET /api/maintenance/incomplete-cleanup/{run_id}": "everything",
     "POST /api/maintenance/incomplete-cleanup/{run_id}/retry-now": "superuser",
     "POST /api/maintenance/incomplete-cleanup/{run_id}/ignore": "superuser",

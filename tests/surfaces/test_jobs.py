@@ -163,7 +163,7 @@ async def test_options_reach_the_task(queue: Queue, jobs: Jobs):
     task = await first.get()
     assert (task.priority, task.phase, task.owner, task.tags) == (1, "scheduled", "ada", ["a"])
     assert (second.id, first.is_new, second.is_new) == (first.id, True, False)
-    with pytest.raises(PgJobsError, match="negative"):
+    with pytest.raises(PgJobsError, match="between zero and 1000 years"):
         await nothing.with_options(delay=timedelta(seconds=-1)).submit()
     with pytest.raises(InvalidArgument, match="colour"):
         nothing.with_options(colour="red")

@@ -41,6 +41,7 @@ def on_loops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return lengths
 
 
+@pytest.mark.postgres_only
 async def test_pages_with_huge_documents_are_redacted_beside_the_loop(
     serve: Serve, queue: Queue, on_loops: list[int]
 ):

@@ -6,6 +6,7 @@ import sqlite3
 from datetime import timedelta
 
 import asyncpg
+import pytest
 
 from pgjobs.contrib.manager import JobManager
 from pgjobs.queue.queue import Queue
@@ -15,6 +16,9 @@ from tests.surfaces.rest_server import Api, token_of
 
 JOB = "lab:modifiers:Rotate"
 PAYLOAD = {"password": "hunter2", "deep": [{"api_key": "hunter2"}], "url": "https://u:hunter2@host/x", "a": 1}
+
+
+pytestmark = pytest.mark.postgres_only
 
 
 async def show_secrets(url: str) -> None:

@@ -34,6 +34,7 @@ OF_USERS = {
     "/v1/joblib/findings",
     "/v1/joblib/database",
     "/api/maintenance/incomplete-cleanup",
+    "/api/maintenance/incomplete-cleanup/nodes",
     "/api/maintenance/incomplete-cleanup/00000000-0000-4000-8000-000000000000",
 }
 """Reads that are never public: about the user or the server itself, or they have somebody work."""
@@ -175,6 +176,7 @@ async def test_without_a_secret_only_api_tokens_count(serve: Serve, queue: Queue
         assert problem_of(ada.get("/v1/me")) == "unauthorized"
 
 
+@pytest.mark.postgres_only
 @pytest.mark.parametrize(
     ("claims", "is_let_in"),
     [

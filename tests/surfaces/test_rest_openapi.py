@@ -166,6 +166,7 @@ def test_a_method_that_is_not_answered_is_told_which_are(ada: Api, path: str, me
     assert answer.json()["type"] == "/v1/problems/method-not-allowed"
 
 
+@pytest.mark.postgres_only
 @pytest.mark.parametrize("moment", ["0.5", "1700000000", "-1", "1e9", "20240101", "", "soon"])
 def test_times_are_given_in_iso_8601(ada: Api, moment: str):
     refused = ada.get("tasks", params={"until": moment})

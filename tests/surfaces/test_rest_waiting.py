@@ -154,7 +154,9 @@ async def marks(queue_url: str) -> AsyncIterator[Marks]:
     connection = await asyncpg.connect(queue_url)
 
     async def in_database() -> int:
-        return int(await connection.fetchval("select count(*) from pgjobs.waiting_marks"))
+        return int(
+            await connection.fetchval("select count(*) from pgjobs.waiting_marks where 0 <> all (job_ids)")
+        )
 
     yield in_database
     await connection.close()

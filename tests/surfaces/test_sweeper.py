@@ -105,14 +105,13 @@ async def test_only_a_time_that_was_set_stands_in_for_the_databases_own(queue, m
     assert ApiSettings().internal_timeout == timedelta(seconds=7)
 
 
-async def test_cron_can_sweep(queue_url, queue):
+async def test_cron_can_sweep(queue_url, queue, monkeypatch):
+    monkeypatch.setenv("PGJOBS_DATABASE_URL", queue_url)
     await queue.register_job("lab", "modifiers", "Rotate")
-    swept = await asyncio.to_thread(CliRunner().invoke, app, ["sweep", "--url", queue_url])
+    swept = await asyncio.to_thread(CliRunner().invoke, app, ["sweep"])
     assert swept.exit_code == 0, swept.output
     assert swept.output.splitlines()[:2] == ["step\tchanged\terror", "leases\t0\t"]
-    one = await asyncio.to_thread(
-        CliRunner().invoke, app, ["sweep", "--url", queue_url, "--step", "scheduled"]
-    )
+    one = await asyncio.to_thread(CliRunner().invoke, app, ["sweep", "--step", "scheduled"])
     assert one.output.splitlines()[1:] == ["scheduled\t0\t"]
 
 

@@ -39,7 +39,9 @@ def test_the_guide_works_on_an_embedded_server(
 
 
 def test_the_plugin_imports_little():
-    program = "import sys, pgjobs.pytest_plugin; print('pydantic' in sys.modules, 'asyncpg' in sys.modules)"
+    program = (
+        "import sys, pgjobs.contrib.pytest_plugin; print('pydantic' in sys.modules, 'asyncpg' in sys.modules)"
+    )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == ["False", "False"]
 

@@ -258,27 +258,9 @@ select
     when not t.is_ready and t.due_at > now() then 'scheduled'
     else 'due'
   end as phase,
-  t.priority,
-  t.attempt,
-  t.max_attempts,
-  t.created_at,
-  t.due_at,
-  t.claimed_at,
-  t.started_at,
-  t.ended_at,
-  t.until,
-  t.worker_id,
-  t.holder,
-  t.error,
-  t.error_kind,
-  t.progress,
-  t.cancel_requested_at,
-  t.reason,
-  t.submitter,
-  t.owner,
-  t.project,
-  t.tags,
-  t.idempotency_key,
+  t.priority, t.attempt, t.max_attempts, t.created_at, t.due_at, t.claimed_at, t.started_at, t.ended_at,
+  t.until, t.worker_id, t.holder, t.error, t.error_kind, t.progress, t.cancel_requested_at, t.reason,
+  t.submitter, t.owner, t.project, t.tags, t.idempotency_key,
   t.job_id
 from tasks as t
 join jobs as j on j.id = t.job_id;
@@ -335,28 +317,9 @@ join jobs as j on j.id = t.job_id;
 
 create view job as
 select
-  j.id,
-  j.uuid,
-  j.full_name,
-  j.room,
-  j.category,
-  j.name,
-  j.schema,
-  j.max_attempts,
-  j.backoff_base,
-  j.backoff_cap,
-  j.jitter_share,
-  j.jitter_cap,
-  j.max_age,
-  j.max_running,
-  j.events,
-  j.retain_completed,
-  j.retain_failed,
-  j.created_at,
-  j.paused_at,
-  j.archived_at,
-  j.deleted_at,
-  j.keep,
+  j.id, j.uuid, j.full_name, j.room, j.category, j.name, j.schema, j.max_attempts, j.backoff_base,
+  j.backoff_cap, j.jitter_share, j.jitter_cap, j.max_age, j.max_running, j.events, j.retain_completed,
+  j.retain_failed, j.created_at, j.paused_at, j.archived_at, j.deleted_at, j.keep,
   (
     select json_group_array(w.worker_id)
     from (select l.worker_id from worker_jobs as l where l.job_id = j.id order by l.worker_id) as w
@@ -633,15 +596,9 @@ create table api_tokens (
 -- What HTTP shows of a task. An ignored task has not ended, so it shows as pending.
 create view task_answer as
 select
-  v.id,
-  v.uuid,
-  v.job,
-  v.room,
+  v.id, v.uuid, v.job, v.room,
   iif(v.status = 'ignored', 'pending', v.status) as status,
-  v.created_at,
-  v.started_at,
-  v.ended_at,
-  v.worker_id,
+  v.created_at, v.started_at, v.ended_at, v.worker_id,
   coalesce(v.error, iif(v.status = 'cancelled', v.reason, null)) as error,
   v.payload,
   v.result,

@@ -1,10 +1,5 @@
 -- acquire_generic_jobs(
---   domain text,
---   queue text,
---   worker_id text,
---   lease interval,
---   quantity integer = 1,
---   owner_user_id text = null,
+--   domain text, queue text, worker_id text, lease interval, quantity integer = 1, owner_user_id text = null,
 --   project_id bigint = null
 -- )
 --

@@ -7,19 +7,8 @@
 select true as v_remote;
 call claim_tasks(worker_id => :worker_id, remote => :v_remote, actor => :actor) into v_claimed;
 select
-  a.id,
-  a.uuid,
-  a.job,
-  a.room,
-  a.status,
-  a.created_at,
-  a.started_at,
-  a.ended_at,
-  a.worker_id,
-  a.error,
-  t.payload,
-  a.result,
-  a.queue_position,
+  a.id, a.uuid, a.job, a.room, a.status, a.created_at, a.started_at, a.ended_at, a.worker_id, a.error,
+  t.payload, a.result, a.queue_position,
   json_extract(:v_claimed, '$[0].token') as token,
   json_extract(:v_claimed, '$[0].trace_context') as trace_context
 from task_answer as a

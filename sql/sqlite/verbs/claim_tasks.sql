@@ -1,16 +1,7 @@
 -- claim_tasks(
---   worker_id uuid = null,
---   quantity integer = 1,
---   lease interval = null,
---   job_ids integer[] = null,
---   in_room text = null,
---   in_category text = null,
---   of_owner text = null,
---   of_project text = null,
---   holder text = null,
---   start boolean = false,
---   remote boolean = false,
---   actor text = null,
+--   worker_id uuid = null, quantity integer = 1, lease interval = null, job_ids integer[] = null,
+--   in_room text = null, in_category text = null, of_owner text = null, of_project text = null,
+--   holder text = null, start boolean = false, remote boolean = false, actor text = null,
 --   durable boolean = true
 -- )
 --
@@ -118,18 +109,8 @@ select
   t.token,
   t.job_id,
   j.full_name as job,
-  t.room,
-  t.payload,
-  t.priority,
-  t.attempt,
-  t.max_attempts,
-  t.created_at,
-  t.claimed_at,
-  t.until,
-  t.submitter,
-  t.owner,
-  t.project,
-  t.tags,
+  t.room, t.payload, t.priority, t.attempt, t.max_attempts, t.created_at, t.claimed_at, t.until, t.submitter,
+  t.owner, t.project, t.tags,
   t.trace_context
 from json_each(:v_taken) as k
 cross join tasks as t on t.id = json_extract(k.value, '$[0]')

@@ -1,13 +1,6 @@
 -- create_generic_jobs(
---   domain text,
---   queue text,
---   job_type text,
---   payloads jsonb[],
---   owner_user_id text = null,
---   project_id bigint = null,
---   priority integer = 5,
---   max_retries integer = 3,
---   available_at timestamptz = null,
+--   domain text, queue text, job_type text, payloads jsonb[], owner_user_id text = null,
+--   project_id bigint = null, priority integer = 5, max_retries integer = 3, available_at timestamptz = null,
 --   idempotency_keys text[] = null
 -- )
 --

@@ -1,8 +1,5 @@
 -- create_token(
---   user_id text,
---   name text = null,
---   is_superuser boolean = false,
---   lifetime interval = null,
+--   user_id text, name text = null, is_superuser boolean = false, lifetime interval = null,
 --   rooms text[] = null
 -- )
 --

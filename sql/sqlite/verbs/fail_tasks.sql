@@ -1,9 +1,5 @@
 -- fail_tasks(
---   task_ids bigint[],
---   tokens uuid[],
---   errors text[],
---   kinds text[] = null,
---   retryable boolean[] = null,
+--   task_ids bigint[], tokens uuid[], errors text[], kinds text[] = null, retryable boolean[] = null,
 --   holder text = null
 -- )
 --

@@ -1,8 +1,5 @@
 -- list_events(
---   after text = null,
---   of_task bigint = null,
---   of_job text = null,
---   of_room text = null,
+--   after text = null, of_task bigint = null, of_job text = null, of_room text = null,
 --   page_size integer = 500
 -- )
 --
@@ -18,16 +15,10 @@ where not matches(:after, '[0-9]{1,19}-[0-9]{1,18}');
 select
   '0-' || e.id as cursor,
   cast(e.at as text) as txid,
-  e.at,
-  e.kind,
-  e.task_id,
+  e.at, e.kind, e.task_id,
   case when e.task_id is not null then task_uuid(e.task_id, (select s.task_key from secrets as s)) end as task_uuid,
   j.full_name as job,
-  e.room,
-  e.status,
-  e.worker_id,
-  e.actor,
-  e.message,
+  e.room, e.status, e.worker_id, e.actor, e.message,
   e.fields
 from events as e
 left join jobs as j on j.id = e.job_id

@@ -1,12 +1,6 @@
 -- list_generic_jobs(
---   domain text = null,
---   queue text = null,
---   job_type text = null,
---   status text = null,
---   owner_user_id text = null,
---   project_id bigint = null,
---   before bigint = null,
---   page_size integer = 50,
+--   domain text = null, queue text = null, job_type text = null, status text = null,
+--   owner_user_id text = null, project_id bigint = null, before bigint = null, page_size integer = 50,
 --   page_offset integer = 0
 -- )
 --

@@ -1,7 +1,5 @@
 -- list_jobs(
---   room text = null,
---   include_archived boolean = false,
---   page_size integer = 50,
+--   room text = null, include_archived boolean = false, page_size integer = 50,
 --   page_offset integer = 0
 -- )
 --

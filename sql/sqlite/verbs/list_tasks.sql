@@ -1,11 +1,6 @@
 -- list_tasks(
---   room text = null,
---   job text = null,
---   status text = null,
---   owner text = null,
---   project text = null,
---   before bigint = null,
---   page_size integer = 50,
+--   room text = null, job text = null, status text = null, owner text = null, project text = null,
+--   before bigint = null, page_size integer = 50,
 --   page_offset integer = 0
 -- )
 --

@@ -4,11 +4,7 @@
 select :page_offset as v_page_offset;
 -- include check_page
 select
-  w.id,
-  w.name,
-  w.owner,
-  w.registered_at,
-  w.last_heartbeat_at,
+  w.id, w.name, w.owner, w.registered_at, w.last_heartbeat_at,
   (select count(*) from worker_jobs as l where l.worker_id = w.id) as job_count,
   w.last_heartbeat_at > now() - (select s.worker_timeout from settings as s) as is_alive
 from workers as w

@@ -1,8 +1,5 @@
 -- mark_waiting(
---   worker_id uuid = null,
---   job_ids integer[] = null,
---   in_room text = null,
---   in_category text = null,
+--   worker_id uuid = null, job_ids integer[] = null, in_room text = null, in_category text = null,
 --   previous bigint = null,
 --   remote boolean = false
 -- )

@@ -1,10 +1,6 @@
 -- prune_tasks(
---   of_status text = null,
---   older_than interval = null,
---   of_job text = null,
---   batch integer = 1000,
---   dry_run boolean = false,
---   in_room text = null,
+--   of_status text = null, older_than interval = null, of_job text = null, batch integer = 1000,
+--   dry_run boolean = false, in_room text = null,
 --   in_category text = null
 -- )
 --

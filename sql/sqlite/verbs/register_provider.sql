@@ -1,11 +1,6 @@
 -- register_provider(
---   room text,
---   category text,
---   name text,
---   schema jsonb = '{}',
---   content_type text = 'application/json',
---   worker_id uuid = null,
---   actor text = null,
+--   room text, category text, name text, schema jsonb = '{}', content_type text = 'application/json',
+--   worker_id uuid = null, actor text = null,
 --   is_superuser boolean = false
 -- )
 --

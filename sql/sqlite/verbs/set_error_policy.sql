@@ -1,10 +1,6 @@
 -- set_error_policy(
---   job text,
---   kind text,
---   is_retryable boolean = true,
---   backoff_base interval = '1 second',
---   backoff_cap interval = '1 hour',
---   jitter_share real = 0.25,
+--   job text, kind text, is_retryable boolean = true, backoff_base interval = '1 second',
+--   backoff_cap interval = '1 hour', jitter_share real = 0.25,
 --   jitter_cap interval = null
 -- )
 --

@@ -1,8 +1,5 @@
 -- show_tasks(
---   room text,
---   job text = null,
---   status text = null,
---   page_size integer = 50,
+--   room text, job text = null, status text = null, page_size integer = 50,
 --   page_offset integer = 0
 -- )
 --

@@ -1,11 +1,6 @@
 -- submit_and_show(
---   job text,
---   room text,
---   payload jsonb = '{}',
---   idempotency_key text = null,
---   require_workers boolean = false,
---   cross_room boolean = false,
---   actor text = null,
+--   job text, room text, payload jsonb = '{}', idempotency_key text = null, require_workers boolean = false,
+--   cross_room boolean = false, actor text = null,
 --   trace_context text = null
 -- )
 --

@@ -1,18 +1,8 @@
 -- submit_tasks(
---   job text,
---   payloads jsonb[],
---   room text = null,
---   priority integer = 5,
---   available_at timestamptz = null,
---   delay interval = null,
---   max_attempts integer = null,
---   idempotency_keys text[] = null,
---   submitter text = null,
---   owner text = null,
---   project text = null,
---   tags text[] = null,
---   require_workers boolean = false,
---   cross_room boolean = false,
+--   job text, payloads jsonb[], room text = null, priority integer = 5, available_at timestamptz = null,
+--   delay interval = null, max_attempts integer = null, idempotency_keys text[] = null,
+--   submitter text = null, owner text = null, project text = null, tags text[] = null,
+--   require_workers boolean = false, cross_room boolean = false,
 --   trace_context text = null
 -- )
 --

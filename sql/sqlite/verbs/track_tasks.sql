@@ -4,12 +4,7 @@
 select refuse('validation-error', 'task_ids has at most 1000 entries')
 where json_array_length(:task_ids) > 1000;
 select
-  t.id,
-  t.phase,
-  t.created_at,
-  t.started_at,
-  t.status,
-  t.error,
+  t.id, t.phase, t.created_at, t.started_at, t.status, t.error,
   case when t.status = 'pending' then (
     select 1 + count(*)
     from tasks as p

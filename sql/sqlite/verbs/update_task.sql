@@ -1,9 +1,5 @@
 -- update_task(
---   task_uuid uuid,
---   status text,
---   error text = null,
---   result jsonb = null,
---   token uuid = null,
+--   task_uuid uuid, status text, error text = null, result jsonb = null, token uuid = null,
 --   actor text = null,
 --   is_superuser boolean = false
 -- )

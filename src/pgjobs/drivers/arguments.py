@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pgjobs.drivers.sqlite.values import to_argument
 from pgjobs.errors import InvalidArgument
-from pgjobs.schema.release import sql_directory
+from pgjobs.schema.release import verb_file
 
 _PIECES = re.compile(r"(?:[^,'(\[]|'[^']*'|\([^)]*\)|\[[^\]]*\])+")
 _PARAMETER = re.compile(r"(\w+)\s+(.+?)(?:\s+default\s+(.+))?", re.DOTALL)
@@ -58,8 +58,8 @@ class Call(NamedTuple):
 @cache
 def parameters_of(verb: str) -> tuple[Parameter, ...]:
     """What a verb of this release takes; nothing for one that it does not have."""
-    path = sql_directory("postgres") / "functions" / f"{verb}.sql"
-    if not verb.isidentifier() or not path.is_file():
+    path = verb_file(verb)
+    if path is None:
         return ()
     declared = rf"^create function pgjobs\.{verb}\((.*?)\)\s*returns\b"
     signature = re.search(declared, path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)

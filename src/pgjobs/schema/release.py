@@ -64,6 +64,13 @@ def sql_directory(dialect: str) -> Path:
     raise MigrationFailed(f"The {dialect} SQL files are missing from this installation")
 
 
+def verb_file(verb: str) -> Path | None:
+    """The file of one verb of Postgres, whatever its noun."""
+    if not verb.isidentifier():
+        return None
+    return next((sql_directory("postgres") / "verbs").glob(f"*/{verb}.sql"), None)
+
+
 def render(sql: str, schema: str, role_prefix: str) -> str:
     """The same SQL for a queue that lives in `schema` and whose roles start with `role_prefix`."""
     return _ROLE.sub(role_prefix, _SCHEMA.sub(schema, sql))

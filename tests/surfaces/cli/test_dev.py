@@ -143,9 +143,9 @@ def test_below_a_private_directory_the_server_keeps_its_files_elsewhere(here: Pa
 def test_without_postgres_no_account_is_asked_for_to_run_it(here: Path):
     here.chmod(0o700)
     done = run("dev", "--exit", "--port", 0, cwd=here, **NOWHERE)
-    assert (done.returncode, "may not enter" in done.stderr) == (0, False), done.stderr
+    assert (done.returncode, "may not enter" in done.stderr) == (1, False), done.stderr
     assert not (here / ".pgjobs").is_symlink()
-    assert (here / ".pgjobs" / "jobs.db").exists()
+    assert not (here / ".pgjobs").exists()
 
 
 def test_on_a_terminal_the_demo_shows_a_bar_and_stays(here: Path):

@@ -231,6 +231,12 @@ async def test_doctor_finds_missing_partitions(patient: str):
     findings(patient, 0)
 
 
+LATER = (
+    "create or replace function pgjobs._server_now() returns timestamptz language sql volatile"
+    " return clock_timestamp() + interval '{}'"
+)
+
+
 async def test_doctor_names_who_holds_back_the_removal_of_dead_rows(database_url: str):
     connection = await asyncpg.connect(database_url)
     holder = await asyncpg.connect(database_url, server_settings={"application_name": "night report"})
@@ -238,11 +244,11 @@ async def test_doctor_names_who_holds_back_the_removal_of_dead_rows(database_url
         await holder.fetchval("select 1")
         subject = "session night report (postgres)"
         assert subject not in findings(database_url)
-        await connection.execute("update pgjobs.test_clock set shift = interval '11 minutes'")
+        await connection.execute(LATER.format("11 minutes"))
         severity, message, sql = findings(database_url)[subject]
         assert (severity, message) == ("warning", "Holds back the removal of dead rows for 11 min")
         assert sql == f"select pg_terminate_backend({holder.get_server_pid()})"
-        await connection.execute("update pgjobs.test_clock set shift = interval '2 hours'")
+        await connection.execute(LATER.format("2 hours"))
         assert findings(database_url)[subject][0] == "error"
     await holder.close()
     assert subject not in findings(database_url)

@@ -153,7 +153,7 @@ def test_a_password_is_never_printed():
         text=True,
         check=False,
     )
-    assert set(done.stdout.split()) == {"1", "2"}
+    assert set(done.stdout.split()) == {"1", "2", "4"}
     warnings = [line for line in done.stderr.splitlines() if line == URL_IS_PUBLIC]
     errors = [line for line in done.stderr.splitlines() if line != URL_IS_PUBLIC]
     assert len(done.stdout.split()) == len(errors) == 3 * len(URLS), done.stderr

@@ -62,6 +62,7 @@ async def test_every_document_is_what_http_would_answer(
         ("ScheduleSeen", ("schedules", "resume", "@global:nightly"), ""),
         ("Preview", ("schedules", "preview", "--every", "10m"), ""),
         ("CleanupPage", ("cleanup", "list"), ""),
+        ("CleanupNodes", ("cleanup", "nodes"), ""),
         ("CleanupDetail", ("cleanup", "show", run), ""),
         ("CleanupOut", ("cleanup", "retry-now", run), ""),
         ("CleanupOut", ("cleanup", "ignore", run), ""),

@@ -28,7 +28,11 @@ def test_psql_is_connected_with_what_the_url_says(database_url: str):
 
 @needs_psql
 def test_psql_is_found_beside_the_server_when_it_is_not_on_the_path(database_url: str, tmp_path: Path):
-    done = run("psql", "--url", database_url, "-X", "-A", "-t", "-c", "select 6 * 7", PATH=str(tmp_path))
+    done = run(
+        *("psql", "-X", "-A", "-t", "-c", "select 6 * 7"),
+        PATH=str(tmp_path),
+        PGJOBS_DATABASE_URL=database_url,
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
 
 

@@ -79,7 +79,7 @@ finally:
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stderr.split()[1:] == [
-        "pgjobs", "pgjobs.cli", "pgjobs.cli.app", "pgjobs.cli.exits", "pgjobs.cli.lazy", "pgjobs.errors",
+        "pgjobs", "pgjobs.cli", "pgjobs.cli.app", "pgjobs.cli.exit_codes", "pgjobs.cli.lazy", "pgjobs.errors",
         "pgjobs.version",
     ]  # fmt: skip
 
@@ -134,7 +134,7 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
         ("schedules", "list"), ("schedules", "show", schedule), ("schedules", "run", schedule),
         ("schedules", "pause", schedule), ("schedules", "resume", schedule), ("schedules", "remove", schedule),
         ("schedules", "preview", "--every", "10m"), ("workers", "list"), ("workers", "show", worker),
-        ("workers", "retire", worker), ("cleanup", "list"), ("cleanup", "show", run),
+        ("workers", "retire", worker), ("cleanup", "list"), ("cleanup", "show", run), ("cleanup", "nodes"),
         ("cleanup", "retry-now", run), ("cleanup", "ignore", run), ("cleanup", "unignore", run),
         ("cleanup", "run", "--once"), ("token", "create", "bob"), ("token", "list"),
         ("token", "revoke", token.id), ("rooms", "list"), ("doctor",), ("top",), ("sweep",), ("migrate",), ("openapi",),

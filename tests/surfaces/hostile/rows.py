@@ -176,9 +176,9 @@ class Intruder:
 
     async def _in_leases(self, number: int, moment: str) -> None:
         await self.run(
-            "insert into pgjobs.leases (task_id, job_id, token, holder, attempt, claimed_at, until, started_at, "
+            "insert into pgjobs.leases (task_id, job_id, token, holder, attempt, due_at, claimed_at, until, started_at, "
             "progress, cancel_requested_at, cancel_reason) "
-            f"select t.id, t.job_id, gen_random_uuid(), 'somebody', 1, '{moment}', '{moment}', '{moment}', "
+            f"select t.id, t.job_id, gen_random_uuid(), 'somebody', 1, '{moment}', '{moment}', '{moment}', '{moment}', "
             f"'[1e5000]', '{moment}', $2 from pgjobs.tasks as t where t.id = $1",
             number,
             TEXTS["control characters"],

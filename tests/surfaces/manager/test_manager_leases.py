@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from pgjobs.contrib.manager import Completed, Failure, JobManager
+from pgjobs.contrib.manager import Completed, Failure, JobManager, ManagerSettings
 from pgjobs.errors import InvalidArgument, InvalidTransition, LeaseLost, TaskNotFound
 
 EXPORT = ("chatbooks", "default", "export")
@@ -284,7 +284,7 @@ async def test_batches_answer_for_each_item(manager):
 
 
 async def test_a_batch_is_one_call_of_the_database(home, monkeypatch):
-    manager, called = JobManager(home.queue), []
+    manager, called = JobManager(home.queue, ManagerSettings(upkeep_seconds=0)), []
     call = home.queue.driver.call
 
     async def counted(verb, /, **arguments):

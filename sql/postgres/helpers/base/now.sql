@@ -15,3 +15,11 @@ language sql stable
 return pgjobs._now();
 
 comment on function pgjobs._present is 'The queue''s clock, standing still during a statement. Example: select pgjobs._present()';
+
+-- What sessions and transactions of the server are measured by, whatever the queue's clock says.
+create function pgjobs._server_now()
+returns timestamptz
+language sql volatile
+return clock_timestamp();
+
+comment on function pgjobs._server_now is 'The server''s clock. Example: select pgjobs._server_now()';

@@ -50,7 +50,7 @@ begin
   )
   select
     -- By the server's clock, which is what `since` is by.
-    h.kind, h.name, h.pid, h.state, h.since, clock_timestamp() - h.since, age(h.horizon)::bigint, h.advice
+    h.kind, h.name, h.pid, h.state, h.since, pgjobs._server_now() - h.since, age(h.horizon)::bigint, h.advice
   from holders as h
   order by age(h.horizon) desc, h.since;
 end

@@ -20,7 +20,7 @@ from typing import Any
 from pgjobs.drivers.sqlite.migrations import statements
 from pgjobs.drivers.sqlite.values import to_argument
 from pgjobs.errors import InvalidArgument, NotOnSqlite, PgJobsError
-from pgjobs.schema.release import sql_directory
+from pgjobs.schema.release import sql_directory, verb_file
 
 _HEADER = re.compile(r"((?:--.*\n)+)")
 _SIGNATURE = re.compile(r"(\w+)\s*\((.*?)\)\s*(?:\n|$)", re.DOTALL)
@@ -99,7 +99,7 @@ def read_verb(name: str) -> Verb:
 
 
 def _missing(name: str) -> PgJobsError:
-    if (sql_directory("postgres") / "verbs" / f"{name}.sql").is_file():
+    if verb_file(name) is not None:
         return NotOnSqlite(f"{name} is not on SQLite")
     return InvalidArgument(f"There is no verb {name}")
 

@@ -197,7 +197,7 @@ const served = (node) =>
     : html`<span class="bad small">No process cleans up here. <span class="mono">${node.advice}</span></span>`;
 const Nodes = ({ nodes }) => html`
   <${Panel} title="Nodes">
-    <div class="stack">
+    <div class="stack nodes">
       ${nodes.map(
         (node) => html`<div key=${`${node.node_id} ${node.target_type}`} class="stack close">
           <span><a href=${here({ node_id: node.node_id, target_type: node.target_type, page: null })} title="Only this node">${node.node_id}</a> · ${typeName(node.target_type)} · ${number(node.open)} open, ${number(node.waiting)} due</span>
