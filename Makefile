@@ -12,7 +12,7 @@ LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test quick check browser soak failover matrix lint $(LINTERS) format demo bench schema release dist clean fresh
+.PHONY: help install test quick check browser soak failover matrix lint $(LINTERS) format demo bench instructions schema release dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -70,6 +70,9 @@ demo: $(or $(wildcard $(STAMP)),$(DEMO_STAMP)) ## see it work, with a Postgres o
 
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+instructions: $(STAMP) ## count the instructions of hot verbs with callgrind, the same on any machine (ARGS="--write" keeps them)
+	$(BIN)/python -m benchmarks.instructions $(ARGS)
 
 schema: $(STAMP) ## rewrite sql/postgres/schema.txt, the inventory that shows what a change does
 	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.txt.new
