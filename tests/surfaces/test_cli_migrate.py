@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+
 import asyncpg
 import pytest
 
 from tests.server import PostgresServer
+from tests.surfaces.cli.commands import command, environment
 from tests.surfaces.cli.warm import run as pgjobs
 
 
@@ -17,6 +21,35 @@ async def test_steps_go_to_stdout_and_talk_to_stderr(empty_database_url: str):
     again = pgjobs("migrate", "--no-roles", PGJOBS_DATABASE_URL=empty_database_url)
     assert (again.returncode, again.stdout) == (0, "")
     assert "up to date" in again.stderr
+
+
+UNDER_WAY = """
+select count(*) from pg_locks as l
+join pg_stat_activity as a on a.pid = l.pid
+where a.datname = current_database() and a.pid <> pg_backend_pid() and l.mode = 'AccessExclusiveLock'
+"""
+
+
+async def test_a_run_that_is_killed_in_the_middle_is_taken_up_by_the_next(empty_database_url: str):
+    connection = await asyncpg.connect(empty_database_url)
+    process = subprocess.Popen(  # noqa: ASYNC220
+        command("migrate", "--no-roles"),
+        env=environment(PGJOBS_DATABASE_URL=empty_database_url),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    async with asyncio.timeout(60):
+        while await connection.fetchval(UNDER_WAY) < 20:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        process.kill()
+        assert process.wait(10) == -9
+        while await connection.fetchval(UNDER_WAY) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    again = pgjobs("migrate", "--no-roles", PGJOBS_DATABASE_URL=empty_database_url)
+    assert again.returncode == 0, again.stderr
+    assert "applied" in again.stderr
+    assert await connection.fetchval("select count(*) from pgjobs.check() where violations > 0") == 0
+    await connection.close()
 
 
 async def test_a_dry_run_lists_steps_and_takes_none(empty_database_url: str):
