@@ -6,7 +6,7 @@
 
 Between two chunks the worker renews its lease. The answer says whether somebody asked
 to cancel the job. `LeaseLost`, from whichever call, says that the job took longer than
-its lease and is somebody else's now: the worker drops it and goes on with the next.
+its lease and is somebody else's now: the worker drops it and continues with the next.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Chunks = AsyncIterator[str]
 
 
 class Cancelled(Exception):
-    """Somebody asked to stop."""
+    """Cancellation was requested."""
 
 
 async def export_chatbook(payload: dict[str, Any]) -> Chunks:

@@ -4,7 +4,7 @@
     pgjobs migrate
     python examples/prompt_studio_facade.py
 
-Code that was written for a queue of its own goes on working while its jobs move to
+Code that was written for a queue of its own keeps working while its jobs move to
 pgjobs. `backend_for` decides per domain, so that the move can be undone by a variable.
 """
 
