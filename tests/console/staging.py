@@ -13,8 +13,8 @@ from uuid import UUID
 
 import asyncpg
 
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Lease, Worker
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.staged_schedules import stage_schedules
 
 Answer = TypeVar("Answer")
@@ -88,7 +88,9 @@ async def _set(url: str) -> Stage:
         await time.set(timedelta())
         for name in ("renderer-1", "renderer-2", "mailer"):
             await queue.heartbeat_worker(stage.workers[name].id)
+            stage.ids[name] = str(stage.workers[name].id)
         await queue.sweep("rollups")
+        await queue.sweep("errors")
     await connection.execute("vacuum analyze")
     await connection.close()
     return stage
@@ -225,6 +227,8 @@ async def _under_way(queue: Queue, stage: Stage, time: Time) -> None:
         held,
         [{"done": 312, "total": 480, "message": "frame 312 of 480"}, {"done": 40, "total": 480}],
     )
+    stopped = await queue.get_task(task_uuid=UUID(stage.ids["running2"]))
+    await queue.cancel_task(stopped.id, actor="ops", reason="wrong preset")
     await time.pass_by(6)
     await queue.claim_tasks(stage.workers["renderer-2"].id, quantity=1)
 

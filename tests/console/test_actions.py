@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.conftest import Console, Open
 from tests.console.staging import in_a_thread
 
@@ -72,7 +72,7 @@ def test_a_task_is_retried_ignored_taken_up_and_cancelled(console: Console, open
     confirm(page, "Unignore")
     expect(head).to_contain_text("waiting")
     head.get_by_role("button", name="Cancel").click()
-    confirm(page, "Cancel the task", "sent by hand")
+    confirm(page, "Cancel task", "sent by hand")
     expect(head).to_contain_text("cancelled")
     head.get_by_role("button", name="Retry").click()
     confirm(page, "Retry")
@@ -138,30 +138,30 @@ def test_a_refusal_shows_how_things_stand_even_on_a_page_that_is_paused(
 def test_chosen_tasks_are_previewed_and_retried_together(console: Console, open_page: Open):
     tasks = with_queue(console, fail_some)
     page = open_page(console, "/tasks")
-    page.get_by_label("Choose all shown").check()
+    page.get_by_label("Select all shown").check()
     page.get_by_role("region", name="Actions").get_by_role("button", name="Retry").click()
     preview = page.locator("[data-preview]")
     expect(preview).to_have_text(
-        "Of 4 chosen tasks, 3 would start over; 1 would be left alone, because their status does not allow it."
+        "Of 4 selected tasks, 3 will return to the queue; 1 will be skipped: their status does not allow it."
     )
     confirm(page, "Retry", "mailboxes were made")
-    expect(page.get_by_text("3 tasks started over, 1 left alone")).to_be_visible()
+    expect(page.get_by_text("3 tasks returned to the queue, 1 skipped")).to_be_visible()
     assert {status_of(console, task) for task in tasks} == {"pending"}
 
 
 def test_all_that_match_are_ignored_or_cancelled_together(console: Console, open_page: Open):
     tasks = with_queue(console, fail_some)
     page = open_page(console, "/tasks?status=failed")
-    page.get_by_label(f"Choose task {tasks[0]}").check()
+    page.get_by_label(f"Select task {tasks[0]}").check()
     page.get_by_role("button", name="Ignore all").click()
     expect(page.locator("[data-preview]")).to_contain_text("3 tasks match")
     confirm(page, "Ignore")
     expect(page.get_by_text("No task matches")).to_be_visible()
     assert [status_of(console, task) for task in tasks] == ["ignored"] * 3 + ["pending"]
     page.get_by_role("button", name="Waiting", exact=True).click()
-    page.get_by_label(f"Choose task {tasks[3]}").check()
+    page.get_by_label(f"Select task {tasks[3]}").check()
     page.get_by_role("region", name="Actions").get_by_role("button", name="Cancel", exact=True).click()
-    confirm(page, "Cancel them")
+    confirm(page, "Cancel tasks")
     expect(page.get_by_text("No task matches")).to_be_visible()
     assert status_of(console, tasks[3]) == "cancelled"
 
@@ -237,7 +237,7 @@ def test_no_row_is_lost_between_pages_while_new_ones_come(console: Console, open
     with_queue(console, three_more)
     expect(rows.nth(3)).to_have_attribute("data-row", before[0])
     assert ids_of(page)[3:] == before[:97]
-    page.get_by_label(f"Choose task {before[10]}").check()
+    page.get_by_label(f"Select task {before[10]}").check()
     page.get_by_role("button", name="Show more").click()
     expect(rows).to_have_count(133)
     assert ids_of(page)[3:103] == before
@@ -255,7 +255,9 @@ def test_slash_leads_to_the_search_from_every_page(console: Console, open_page: 
     page.keyboard.press("/")
     expect(page.get_by_label("Search")).to_be_focused()
     page.keyboard.type("mailbox")
+    page.keyboard.press("Enter")
     page.wait_for_url("**#/tasks?text=mailbox")
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_the_keyboard_is_enough(console: Console, open_page: Open):
@@ -272,11 +274,11 @@ def test_the_keyboard_is_enough(console: Console, open_page: Open):
     for key in "jjkj":
         page.keyboard.press(key)
     page.keyboard.press("x")
-    expect(page.get_by_text("1 chosen")).to_be_visible()
+    expect(page.get_by_text("1 selected")).to_be_visible()
     page.keyboard.press("x")
-    expect(page.get_by_text("1 chosen")).to_have_count(0)
+    expect(page.get_by_text("1 selected")).to_have_count(0)
     page.keyboard.press("r")
-    expect(page.get_by_role("dialog")).to_contain_text("starts over")
+    expect(page.get_by_role("dialog")).to_contain_text("returns to the queue")
     page.get_by_role("dialog").get_by_role("button", name="Retry", exact=True).press("Enter")
     expect(page.get_by_role("row")).to_have_count(4 - 1)
     assert status_of(console, tasks[1]) == "pending"
@@ -293,11 +295,13 @@ def test_a_job_is_paused_resumed_and_looked_at(console: Console, open_page: Open
     row.get_by_role("button", name="Pause Welcome").click()
     confirm(page, "Pause", "prices change")
     expect(row).to_contain_text("paused")
+    expect(row.locator("[data-reason]")).to_have_text("prices change")
     row.get_by_role("button", name="Resume Welcome").click()
     confirm(page, "Resume")
     expect(row).to_contain_text("open")
-    row.get_by_role("button", name="Details of Welcome").click()
-    expect(page.get_by_role("dialog")).to_contain_text("Any JSON object.")
+    row.get_by_role("link", name="Welcome").click()
+    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
+    expect(page.get_by_text("Any JSON object.")).to_be_visible()
 
 
 def test_a_worker_is_retired_and_its_tasks_go_back(console: Console, open_page: Open):
@@ -327,9 +331,9 @@ def test_a_provider_is_made_to_forget(console: Console, open_page: Open):
     with_queue(console, answer)
     page = open_page(console, "/providers")
     page.get_by_role("button", name="Invalidate disk").click()
-    expect(page.get_by_role("dialog")).to_contain_text("1 kept answer of")
+    expect(page.get_by_role("dialog")).to_contain_text("1 cached answer of")
     confirm(page, "Invalidate")
-    expect(page.get_by_text("1 answer forgotten")).to_be_visible()
+    expect(page.get_by_text("1 answer removed")).to_be_visible()
 
 
 def test_advice_can_be_copied(looked_at: Console, open_page: Open):
@@ -347,11 +351,11 @@ def test_the_database_names_who_is_in_the_way_with_the_sql_for_it(console: Conso
     with holding(console) as pid:
         page = open_page(console, "/database")
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        expect(page.get_by_text("Nobody holds old rows alive")).to_be_visible()
+        expect(page.get_by_text("No session holds back vacuum")).to_be_visible()
         page.route("**/v1/joblib/database", an_hour_older)
         page.reload()
         blocker = page.get_by_role("listitem").filter(has_text="idle in transaction")
-        expect(blocker).to_contain_text("Holds back the removal of dead rows for 1 h")
+        expect(blocker).to_contain_text("Dead rows cannot be removed for 1 h")
         blocker.get_by_role("button", name="Copy SQL").click()
         expect(page.get_by_text("SQL copied")).to_be_visible()
         assert str(pid) in page.evaluate("navigator.clipboard.readText()")

@@ -77,7 +77,7 @@ def test_deleting_a_job_says_that_the_server_is_away_and_can_be_tried_again(
     ("place", "button", "text"),
     [
         ("/maintenance/cleanup?status=blocked", "Nightly: details of run", "https://dav.example.org/backups"),
-        ("/schedules", "refresh-thumbnails: details", "One run makes up for all"),
+        ("/schedules", "refresh-thumbnails: details", "Missed runs are run once, together"),
     ],
 )
 def test_details_stay_when_the_server_goes(
@@ -106,8 +106,8 @@ def test_details_stay_when_the_server_goes(
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ({"content_type": "text/html", "body": "<h1>Sign in to the proxy</h1>"}, "only a part"),
-        ({"content_type": "application/json", "body": '{"items": [{"id": '}, "only a part"),
+        ({"content_type": "text/html", "body": "<h1>Sign in to the proxy</h1>"}, "only part of one"),
+        ({"content_type": "application/json", "body": '{"items": [{"id": '}, "only part of one"),
         ({"status": 502, "content_type": "text/html", "body": "<h1>Bad gateway</h1>"}, "Bad Gateway"),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_stream_that_was_refused_is_opened_again(console: Console, open_page: 
     page.route("**/v1/joblib/events", lambda route: route.fulfill(status=502, body="Bad gateway"))
     page.locator(".pulse").click()
     page.locator(".pulse").click()
-    expect(page.locator(".pulse")).to_contain_text("Looking every 5 s")
+    expect(page.locator(".pulse")).to_contain_text("Polling every 5 s")
     page.unroute_all()
     expect(page.locator(".pulse")).to_contain_text("Live", timeout=15_000)
     with_queue(console, one_job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.conftest import Console, Open
 from tests.console.holding import holding_back
 from tests.console.test_actions import JOB, confirm, fail_some, with_queue
@@ -28,26 +28,26 @@ def test_more_than_five_hundred_chosen_tasks_are_put_aside_together(console: Con
         expect(rows).to_have_count(shown)
         page.get_by_role("button", name="Show more").click()
     expect(rows).to_have_count(520)
-    page.get_by_label("Choose all shown").check()
+    page.get_by_label("Select all shown").check()
     page.get_by_role("region", name="Actions").get_by_role("button", name="Ignore", exact=True).click()
-    expect(page.locator("[data-preview]")).to_have_text("Of 520 chosen tasks, 520 would be put aside.")
+    expect(page.locator("[data-preview]")).to_have_text("Of 520 selected tasks, 520 will be ignored.")
     confirm(page, "Ignore")
-    expect(page.get_by_text("520 tasks put aside")).to_be_visible()
+    expect(page.get_by_text("520 tasks ignored")).to_be_visible()
     assert put_aside(console) == 520
 
 
 def test_a_run_that_is_stopped_says_how_far_it_came(console: Console, open_page: Open):
     with_queue(console, a_crowd)
     page = open_page(console, "/tasks?status=pending")
-    page.get_by_role("checkbox", name="Choose task").first.check()
+    page.get_by_role("checkbox", name="Select task").first.check()
     page.get_by_role("button", name="Ignore all").click()
     expect(page.locator("[data-preview]")).to_contain_text("520 tasks match")
     dialog = page.get_by_role("dialog")
     with holding_back(page, "**/v1/joblib/tasks/actions") as held:
         dialog.get_by_role("button", name="Ignore", exact=True).click()
         wait_until(page, lambda: len(held) == 1)
-        dialog.get_by_role("button", name="Stop here").click()
-    expect(page.get_by_text("Stopped: 100 of 520 tasks put aside")).to_be_visible()
+        dialog.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("Stopped: 100 of 520 tasks ignored")).to_be_visible()
     expect(dialog).to_have_count(0)
     assert put_aside(console) == 100
 
@@ -58,7 +58,7 @@ def test_the_number_that_match_is_never_that_of_another_filter(console: Console,
     expect(page.get_by_text("3 match")).to_be_visible()
     with holding_back(page, "**/v1/joblib/tasks/count*"):
         page.get_by_role("button", name="Waiting", exact=True).click()
-        page.get_by_label(f"Choose task {tasks[3]}").check()
+        page.get_by_label(f"Select task {tasks[3]}").check()
         expect(page.get_by_text("— match")).to_be_visible()
         expect(page.get_by_role("button", name="Cancel all")).to_have_count(0)
     expect(page.get_by_text("1 match")).to_be_visible()

@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server.app import create_app
 from tests.console.conftest import Console, Open, quiet
 from tests.console.staging import BACKUP, MINUTE, Stage, in_a_thread
@@ -79,7 +79,7 @@ def test_a_blocked_one_is_ignored_taken_up_and_retried(
     row.get_by_role("button", name="Unignore").click()
     expect(row.locator(".tag")).to_have_text("queued")
     row.get_by_role("button", name="Retry").click()
-    expect(page.get_by_text("It is tried now")).to_be_visible()
+    expect(page.get_by_text("Retrying now")).to_be_visible()
     kinds = [
         (event.kind, event.message)
         for event in with_queue(console, lambda queue: queue.list_cleanup_events(made["blocked"]))
@@ -196,12 +196,12 @@ def test_there_is_a_way_through_the_pages_and_back_from_one_that_is_gone(
     page = open_page(console, PLACE, size=size)
     rows = page.locator("[data-row]")
     expect(rows).to_have_count(20)
-    expect(page.get_by_role("button", name="Earlier")).to_be_disabled()
-    page.get_by_role("button", name="Later").click()
+    expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+    page.get_by_role("button", name="Next").click()
     expect(rows).to_have_count(2)
     expect(page.get_by_text("Page 2 of 2")).to_be_visible()
-    expect(page.get_by_role("button", name="Later")).to_be_disabled()
-    page.get_by_role("button", name="Earlier").click()
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    page.get_by_role("button", name="Previous").click()
     expect(rows).to_have_count(20)
     for gone in (7, 99_999_999):
         page.goto(console.at(f"{PLACE}?page={gone}"))
@@ -284,7 +284,7 @@ def test_filters_are_in_the_address_and_nothing_found_is_said(
 def test_the_help_explains_every_status_and_button(console: Console, open_page: Open):
     page = open_page(console, PLACE, size="phone")
     expect(page.get_by_role("heading", name="Nothing to clean up")).to_be_visible()
-    page.get_by_role("button", name="What the words mean").click()
+    page.get_by_role("button", name="Help: statuses and actions").click()
     dialog = page.get_by_role("dialog")
     for word in (*STATUSES, "Retry", "Ignore", "Unignore"):
         expect(dialog.get_by_text(word, exact=True)).to_be_visible()

@@ -53,10 +53,10 @@ def elsewhere(
 def test_it_works_below_a_prefix_in_a_host_application(elsewhere: Console, open_page: Open):
     task = with_queue(elsewhere, fail_some)[0]
     page = open_page(elsewhere, "/tasks", path="/tools/queue/ui/")
-    page.get_by_label(f"Choose task {task}").check()
+    page.get_by_label(f"Select task {task}").check()
     page.get_by_role("region", name="Actions").get_by_role("button", name="Retry").click()
     page.get_by_role("dialog").get_by_role("button", name="Retry", exact=True).click()
-    expect(page.get_by_text("1 task started over")).to_be_visible()
+    expect(page.get_by_text("1 task returned to the queue")).to_be_visible()
     page.goto(f"{elsewhere.base}/tools/queue/ui")
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
 

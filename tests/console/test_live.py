@@ -58,13 +58,13 @@ def test_a_task_shows_its_progress_and_end_live(console: Console, open_page: Ope
 def test_rows_under_a_selection_do_not_jump(console: Console, open_page: Open):
     tasks = with_queue(console, fail_some)
     page = open_page(console, "/tasks")
-    page.get_by_label(f"Choose task {tasks[0]}").check()
+    page.get_by_label(f"Select task {tasks[0]}").check()
     with_queue(console, submit_one)
     expect(page.get_by_text("5 in all")).to_be_visible()
     page.wait_for_timeout(300)
     expect(page.get_by_role("row")).to_have_count(5)
-    expect(page.get_by_label(f"Choose task {tasks[0]}")).to_be_checked()
-    page.get_by_role("button", name="Choose none").click()
+    expect(page.get_by_label(f"Select task {tasks[0]}")).to_be_checked()
+    page.get_by_role("button", name="Clear selection").click()
     with_queue(console, submit_one)
     expect(page.get_by_role("row")).to_have_count(7)
 
@@ -150,7 +150,7 @@ def test_nothing_is_asked_while_paused_or_hidden(console: Console, open_page: Op
         expect(page.locator(".pulse")).to_contain_text("Paused")
     else:
         pretend(page, "hidden")
-        expect(page.locator(".pulse")).to_contain_text("Resting")
+        expect(page.locator(".pulse")).to_contain_text("Paused")
     page.wait_for_timeout(300)
     asked = requests_of(page)
     with_queue(console, submit_one)
@@ -182,7 +182,7 @@ def test_without_a_stream_it_looks_now_and_then(console: Console, open_page: Ope
     page.route("**/v1/joblib/events", lambda route: route.abort())
     page.goto(console.at("/tasks?status=pending"))
     page.reload()
-    expect(page.locator(".pulse")).to_contain_text("Looking every 5 s")
+    expect(page.locator(".pulse")).to_contain_text("Polling every 5 s")
     with_queue(console, submit_one)
     expect(page.get_by_role("row")).to_have_count(3, timeout=15000)
 

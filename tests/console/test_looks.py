@@ -20,12 +20,14 @@ PAGES = {
     "running-task": ("/tasks/{running}", "frame 312"),
     "failed-task": ("/tasks/{failed}", "checksum of part 3 differs"),
     "jobs": ("/jobs?archived=1", "Legacy fit"),
+    "job": ("/jobs/lab%3Astorage%3AUpload", "checksum of part 3 differs"),
     "workers": ("/workers", "renderer-1"),
+    "worker": ("/workers/{renderer-1}", "Newest errors"),
     "providers": ("/providers", "Archive disk"),
     "schedules": ("/schedules", "refresh-thumbnails"),
     "cleanup": ("/maintenance/cleanup", "abandoned"),
     "database": ("/database", "outcomes"),
-    "sign-in": ("/", "may operate"),
+    "sign-in": ("/", "creates an operator token"),
 }
 PICTURED = {
     "desk": tuple(PAGES),
@@ -36,8 +38,16 @@ PICTURED = {
 DIALOGS = {
     "keys": ("/tasks", "Keyboard help"),
     "retry": ("/tasks/{failed}", "Retry"),
-    "stop": ("/tasks/{running}", "Ask to stop"),
-    "job": ("/jobs", "Details of Spectrum"),
+    "stop": ("/tasks/{running}", "Request cancellation"),
+    "force": ("/tasks/{running2}", "Force end"),
+    "edit": ("/tasks/{failed}", "Edit payload"),
+    "duplicate": ("/tasks/{failed}", "Duplicate"),
+    "submit": ("/jobs/lab%3Aanalysis%3ASpectrum", "Submit a task"),
+    "limit": ("/jobs/lab%3Aanalysis%3ASpectrum", "Change limit"),
+    "policy": ("/jobs/lab%3Aanalysis%3ASpectrum", "Change policy"),
+    "remedy": ("/tasks/{paused}", "Resume job"),
+    "create": ("/schedules", "Create a schedule"),
+    "change": ("/schedules", "Edit refresh-thumbnails"),
     "pause": ("/jobs", "Pause Spectrum"),
     "delete": ("/jobs", "Delete Spectrum"),
     "retire": ("/workers", "Retire renderer-1"),
@@ -47,7 +57,7 @@ DIALOGS = {
     "unschedule": ("/schedules", "Delete month-end"),
     "clean-up": ("/maintenance/cleanup", "Nightly: details of run"),
     "ignore": ("/maintenance/cleanup", "Ignore run"),
-    "words": ("/maintenance/cleanup", "What the words mean"),
+    "words": ("/maintenance/cleanup", "Help: statuses and actions"),
 }
 STICKING_OUT = """
   () => [...document.querySelectorAll("body *")]
@@ -131,16 +141,16 @@ def assert_fits_and_reads_well(page: Any, name: str, text: str, size: str, scree
 
 
 def test_a_phone_shows_how_far_a_task_is(looked_at: Console, open_page: Open):
-    card = open_page(looked_at, "/tasks?status=running", size="phone").locator("[data-row]").first
-    expect(card.get_by_role("progressbar", name="Progress")).to_be_visible()
+    rows = open_page(looked_at, "/tasks?status=running", size="phone").locator("[data-row]")
+    expect(rows.filter(has_text="65 %").get_by_role("progressbar", name="Progress")).to_be_visible()
 
 
 @pytest.mark.parametrize(
     ("place", "told"),
     [
         ("/workers", ("Thumbnail", "Transcode", "ago")),
-        ("/providers", ("3 kept", "0 asked now")),
-        ("/maintenance/cleanup", ("webdav on agent-7", "20 tries", "next try")),
+        ("/providers", ("3 cached", "0 in flight")),
+        ("/maintenance/cleanup", ("webdav on agent-7", "20 attempts", "next attempt")),
     ],
 )
 def test_a_narrow_table_tells_what_a_wide_one_does(
@@ -189,7 +199,7 @@ def assert_dialog_fits_and_reads_well(page: Any, name: str, size: str, screensho
 
 
 EMPTY = {
-    "/": "nothing is due",
+    "/": "no tasks waiting",
     "/tasks": "No tasks yet",
     "/workers": "No workers",
     "/providers": "No providers",

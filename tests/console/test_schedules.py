@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pgjobs.queue.queue import Queue
-from pgjobs.queue.schedules import Schedule
+from pgjobs.queue.records import Schedule
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import JOB, confirm, with_queue
 from tests.console.test_looks import STICKING_OUT, serious
@@ -44,11 +44,11 @@ def row_of(page: Any) -> Any:
 def test_a_schedule_is_run_now_and_leads_to_its_task_and_back(console: Console, open_page: Open, size: str):
     with_queue(console, schedule_one)
     page = open_page(console, "/schedules", size=size)
-    expect(row_of(page)).to_contain_text("none yet")
+    expect(row_of(page)).to_contain_text("no runs yet")
     page.get_by_role("button", name="Run now nightly").click()
     confirm(page, "Run now", "the disk was full last night")
     toast = page.locator(".toast", has_text="nightly runs")
-    expect(row_of(page).get_by_role("link", name=re.compile("^waiting, by hand"))).to_be_visible()
+    expect(row_of(page).get_by_role("link", name=re.compile("^waiting, manual"))).to_be_visible()
     [run] = schedules_of(console)[0].recent
     toast.get_by_role("link").click()
     page.wait_for_url(f"**#/tasks/{run.task_uuid}")
@@ -83,7 +83,7 @@ def test_a_schedule_is_deleted_and_its_tasks_stay(console: Console, open_page: O
     task = with_queue(console, run_once)
     page = open_page(console, "/schedules")
     page.get_by_role("button", name="Delete nightly").click()
-    expect(page.get_by_role("dialog")).to_contain_text("What it has submitted stays")
+    expect(page.get_by_role("dialog")).to_contain_text("Tasks it has submitted are kept")
     confirm(page, "Delete")
     expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
     assert schedules_of(console) == []
@@ -100,18 +100,18 @@ def test_details_say_the_rules_the_next_times_and_how_it_went(console: Console, 
     page.get_by_role("button", name="nightly: details").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("At 02:30 every day")
-    expect(dialog).to_contain_text("A run that nobody started within a minute is left out.")
-    expect(dialog).to_contain_text("A run is left out while the one before has not ended.")
+    expect(dialog).to_contain_text("A run not started within a minute is skipped.")
+    expect(dialog).to_contain_text("A run is skipped while the previous one is still running.")
     expect(dialog.get_by_label("Payload", exact=True)).to_contain_text('"to": "ada"')
     expect(dialog).not_to_contain_text("k-12345")
     # By the clocks of the schedule's place, wherever the browser is.
-    expect(dialog.get_by_text("Next times, in Asia/Tokyo")).to_be_visible()
+    expect(dialog.get_by_text("Next runs, in Asia/Tokyo")).to_be_visible()
     expect(dialog.locator(".times > li", has_text=", 02:30")).to_have_count(5)
     expect(dialog.locator(".steps > li")).to_have_count(1)
-    expect(dialog.locator(".steps > li")).to_contain_text("by hand")
+    expect(dialog.locator(".steps > li")).to_contain_text("manual")
     dialog.get_by_role("link", name=JOB).click()
     expect(dialog).to_have_count(0)
-    page.wait_for_url("**#/tasks?job=*")
+    page.wait_for_url("**#/jobs/*")
 
 
 async def archive(queue: Queue) -> None:
@@ -173,7 +173,7 @@ def test_changes_show_without_a_reload(console: Console, open_page: Open):
     with_queue(console, schedule_one)
     page = open_page(console, "/schedules")
     expect(page.locator(".pulse")).to_contain_text("Live")
-    expect(row_of(page)).to_contain_text("none yet")
+    expect(row_of(page)).to_contain_text("no runs yet")
 
     async def run(queue: Queue) -> None:
         await queue.run_schedule(NIGHTLY)
@@ -217,7 +217,7 @@ def test_marks_are_told_by_word_and_lead_to_their_tasks(looked_at: Console, open
     skipped = marks.filter(has_text="skipped")
     expect(skipped).to_contain_text("A run before it has not ended")
     expect(skipped.get_by_role("link")).to_have_count(0)
-    expect(marks.filter(has_text="by hand")).to_have_count(1)
+    expect(marks.filter(has_text="manual")).to_have_count(1)
     marks.filter(has_text="failed").get_by_role("link").click()
     expect(page.get_by_text("no space left on device").first).to_be_visible()
 

@@ -43,7 +43,7 @@ def test_a_one_time_link_signs_in_once(console: Console, open_page: Open):
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.context.clear_cookies()
     page.goto(link)
-    expect(page.get_by_text("The link was used already")).to_be_visible()
+    expect(page.get_by_text("This link was already used")).to_be_visible()
     assert serious(page) == []
     page.get_by_label("Token").fill(token_of("ada"))
     page.get_by_role("button", name="Sign in").click()
@@ -60,9 +60,10 @@ def test_a_session_that_ends_asks_to_sign_in_again(console: Console, open_page: 
 
 
 VERBS = re.compile(
-    r"^(Retry|Busy|Ignore|Unignore|Cancel|Ask to stop|Pause|Resume|Run now|Archive|Unarchive|Delete|Retire|Invalidate)\b"
+    r"^(Retry|Busy|Ignore|Unignore|Cancel|Request cancellation|Force end|Pause|Resume|Run now|Archive|Unarchive|Delete|Retire|Invalidate)\b"
 )
 OPERATED = {
+    "overview",
     "waiting-task",
     "running-task",
     "failed-task",
@@ -91,7 +92,7 @@ def test_a_reader_sees_everything_and_is_offered_nothing(looked_at: Console, ope
         offered = operator.locator("main").get_by_role("button", name=VERBS).count()
         assert (offered > 0) is (name in OPERATED), name
         expect(reader.locator("main").get_by_role("button", name=VERBS)).to_have_count(0)
-        expect(reader.locator("main").get_by_role("checkbox", name="Choose")).to_have_count(0)
+        expect(reader.locator("main").get_by_role("checkbox", name="Select")).to_have_count(0)
         reader.keyboard.press("j")
         reader.keyboard.press("r")
         expect(reader.get_by_role("dialog")).to_have_count(0)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from playwright.sync_api import expect
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import JOB, uuid_of, with_queue
 
@@ -31,7 +31,7 @@ def test_the_last_events_are_shown_and_the_first_can_be(console: Console, open_p
     events = panel.get_by_role("listitem")
     expect(events).to_have_count(200)
     expect(events.nth(1)).to_contain_text("put aside, number 109")
-    expect(panel).to_contain_text("The last 200 are shown.")
+    expect(panel).to_contain_text("Showing the last 200.")
     expect(page.locator(".pulse")).to_contain_text("Live")
 
     async def once_more(queue: Queue) -> None:
@@ -77,7 +77,7 @@ def test_a_paused_job_is_the_reason_though_the_task_backs_off_too(console: Conso
     expect(todo).to_contain_text("Resume the job")
     expect(page.locator(".sql", has_text="resume_job")).to_be_visible()
     expect(beside).to_have_count(1)
-    expect(beside).to_have_text("Its time comes by itself. Retry, above, makes it due now.")
+    expect(beside).to_have_text("It becomes due without your help. Retry makes it due now.")
 
 
 def test_a_delayed_task_that_nobody_serves_asks_for_a_worker(console: Console, open_page: Open):
@@ -90,7 +90,7 @@ def test_a_delayed_task_that_nobody_serves_asks_for_a_worker(console: Console, o
     why, todo, beside = reasons(page)
     expect(why).to_contain_text("No worker is registered")
     expect(todo).to_contain_text("pgjobs worker")
-    expect(beside).to_contain_text("Its time comes by itself")
+    expect(beside).to_contain_text("It becomes due without your help")
 
 
 def test_a_job_of_the_server_does_not_ask_for_a_worker(console: Console, open_page: Open):

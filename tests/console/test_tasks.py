@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import expect
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.conftest import Console, Open
 from tests.console.holding import holding_back
 from tests.console.test_actions import JOB, fail_some, ids_of, plenty, with_queue
@@ -38,16 +38,16 @@ def test_the_last_hour_stays_the_same_list_while_the_hour_moves_on(console: Cons
     page.get_by_role("button", name="Show more").click()
     expect(rows).to_have_count(100)
     before = ids_of(page)
-    page.get_by_label(f"Choose task {before[70]}").check()
+    page.get_by_label(f"Select task {before[70]}").check()
     page.evaluate(LATER, 2)
     with_queue(console, submit_one)
-    expect(page.get_by_text("131 match")).to_be_visible()
+    expect(page.get_by_text("131 match", exact=True)).to_be_visible()
     asked = requests_of(page)
     with_queue(console, submit_one)
     wait_until(page, lambda: len(lists_of(asked)) > 0)
-    expect(page.get_by_text("132 match")).to_be_visible()
+    expect(page.get_by_text("132 match", exact=True)).to_be_visible()
     assert ids_of(page) == before
-    expect(page.get_by_label(f"Choose task {before[70]}")).to_be_checked()
+    expect(page.get_by_label(f"Select task {before[70]}")).to_be_checked()
 
 
 NOWHERE = ["job=nothing", "job=a:b:missing", "room=a:b", "status=odd"]

@@ -6,7 +6,7 @@ const root = new URL("../", document.baseURI);
 
 export const session = signal(undefined); // undefined: not asked yet; null: signed out
 export const isAway = signal(false); // The server could not be reached when it was asked last.
-let skew = 0; // The server's clock minus ours, in milliseconds.
+let skew = 0; // The server's clock minus ours, in milliseconds, as far as its answers tell.
 
 export const serverNow = () => Date.now() + skew;
 
@@ -36,6 +36,7 @@ async function send(method, path, { values, body, signal: aborted } = {}) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && session.peek()?.csrf_token) headers["X-CSRF-Token"] = session.peek().csrf_token;
   let answer, text;
+  const asked = Date.now();
   try {
     answer = await fetch(place(path, values), {
       method,
@@ -51,12 +52,18 @@ async function send(method, path, { values, body, signal: aborted } = {}) {
     throw unreachable();
   }
   isAway.value = false;
-  const told = Date.parse(answer.headers.get("Date") ?? "");
-  if (!Number.isNaN(told) && Math.abs(told - Date.now()) > 2000) skew = told - Date.now();
+  learnSkew(Date.parse(answer.headers.get("Date") ?? ""), asked, Date.now());
   const content = read(answer, text);
   if (answer.ok && content !== undefined) return content;
   if (answer.status === 401 && path !== "session") session.value = null;
   throw new Problem(content ?? { status: answer.status, title: wrong(answer) });
+}
+
+// The server stamped its answer, in whole seconds, between our question and its arrival: that says how far the clocks
+// can be apart. What we believe moves only as far as it must, so that a slow answer, which says little, moves nothing.
+function learnSkew(told, asked, answered) {
+  if (Number.isNaN(told)) return;
+  skew = Math.min(Math.max(skew, told - answered), told + 1000 - asked);
 }
 
 // What the answer says; undefined where it is not ours, but that of something between us and the server.
@@ -70,7 +77,7 @@ function read(answer, text) {
 }
 
 const wrong = (answer) =>
-  answer.ok ? "Something else than the server answered, or only a part of its answer came." : answer.statusText || `Something went wrong (${answer.status}).`;
+  answer.ok ? "Unexpected response (a proxy?), or only part of one." : answer.statusText || `Something went wrong (${answer.status}).`;
 
 // Somebody who signed in again in another tab has another CSRF token; who has become somebody else is asked first.
 async function ask(method, path, given) {
@@ -90,7 +97,9 @@ async function ask(method, path, given) {
 export const get = (path, values, aborted) => ask("GET", path, { values, signal: aborted });
 export const post = (path, body = {}) => ask("POST", path, { body });
 export const remove = (path) => ask("DELETE", path);
+export const put = (path, body) => ask("PUT", path, { body });
 export const streamAddress = () => place("events").href;
+export const placeOf = (path) => place(path);
 
 // Nothing is asked by a tab that nobody has looked at yet.
 export async function seen() {

@@ -1,6 +1,7 @@
 // Starts the console: who is it, which page, draw it.
 import { session, whoAmI } from "./api.js";
-import { bindKeys } from "./keys.js";
+import { bindKeys, showKeys } from "./keys.js";
+import { JobPage } from "./pages/job.js";
 import { Cleanup } from "./pages/cleanup.js";
 import { Database } from "./pages/database.js";
 import { Jobs } from "./pages/jobs.js";
@@ -10,11 +11,14 @@ import { Schedules } from "./pages/schedules.js";
 import { SignIn } from "./pages/signin.js";
 import { Task } from "./pages/task.js";
 import { Tasks } from "./pages/tasks.js";
+import { WorkerPage } from "./pages/worker.js";
 import { Workers } from "./pages/workers.js";
 import { Frame } from "./parts/layout.js";
+import { addressed } from "./parts/dialogs.js";
+import { showPalette } from "./parts/palette.js";
 import { togglePause } from "./parts/pulse.js";
 import { Empty, Trouble } from "./parts/small.js";
-import { path } from "./router.js";
+import { path, restoreScroll } from "./router.js";
 import { effect, html, render, signal, view } from "./view.js";
 
 const ROUTES = [
@@ -22,7 +26,9 @@ const ROUTES = [
   [/^\/tasks$/, Tasks, "Tasks"],
   [/^\/tasks\/([\w-]+)$/, Task, "Task"],
   [/^\/jobs$/, Jobs, "Jobs"],
+  [/^\/jobs\/(.+)$/, JobPage, "Job"],
   [/^\/workers$/, Workers, "Workers"],
+  [/^\/workers\/([\w-]+)$/, WorkerPage, "Worker"],
   [/^\/providers$/, Providers, "Providers"],
   [/^\/schedules$/, Schedules, "Schedules"],
   [/^\/maintenance\/cleanup$/, Cleanup, "Incomplete cleanup"],
@@ -49,7 +55,7 @@ function startWhenSeen() {
   else start();
 }
 
-const Nowhere = () => html`<${Empty} picture="search" title="There is no such page">Choose one from the menu.<//>`;
+const Nowhere = () => html`<${Empty} picture="search" title="Page not found">Choose one from the menu.<//>`;
 
 function found() {
   for (const [pattern, page, name] of ROUTES) {
@@ -59,10 +65,10 @@ function found() {
   return { page: Nowhere, name: "Not found" };
 }
 
-// Another page begins at its top, for those who read it aloud or by the keyboard too. A closing dialog gives its
-// focus back first.
+// Another page begins at its top, for those who read it aloud or by the keyboard too, and one that was left where
+// it was left. A closing dialog gives its focus back first.
 function begin() {
-  scrollTo(0, 0);
+  restoreScroll();
   document.getElementById("content")?.focus({ preventScroll: true });
 }
 
@@ -74,6 +80,7 @@ effect(() => {
 
 const App = view((_, leaving) => {
   bindKeys(leaving, { p: togglePause });
+  addressed(leaving, { keys: () => showKeys, find: () => showPalette });
   leaving(effect(() => (document.title = `${found().name} · pgjobs`)));
   return () => {
     if (problem.value) return html`<div class="signin"><${Trouble} problem=${problem.value} retry=${start} always /></div>`;
@@ -85,4 +92,5 @@ const App = view((_, leaving) => {
 });
 
 render(html`<${App} />`, document.getElementById("app"));
+restoreScroll();
 startWhenSeen();

@@ -1,6 +1,6 @@
-// The keyboard: `/` search, `j` `k` move, Enter opens what has the focus, `r` retries or runs, `?` helps.
+// The keyboard: `/` or Ctrl-K go to anything, `j` `k` move, Enter opens what has the focus, `r` retries or runs, `?` helps.
 import { isOpen, show } from "./parts/dialogs.js";
-import { go } from "./router.js";
+import { showPalette } from "./parts/palette.js";
 import { html } from "./view.js";
 
 const bound = new Map();
@@ -27,28 +27,30 @@ function move(step) {
 
 const searchField = () => document.querySelector("main input[type=search]");
 
-// Pages without a search of their own lead to that of the tasks.
-function search() {
-  if (searchField()) return searchField().focus();
-  addEventListener("hashchange", () => requestAnimationFrame(() => searchField()?.focus()), { once: true });
-  go("/tasks");
-}
+// A page with a search of its own has the key; everywhere else it opens the palette, as Ctrl-K does on every page.
+const search = () => (searchField() ? searchField().focus() : showPalette());
 
 export function showKeys() {
   show("Keyboard", () => html`
     <dl class="keys facts-keys">
-      <dt><kbd>/</kbd></dt><dd>search</dd>
+      <dt><kbd>/</kbd></dt><dd>search in this list, else go to anything</dd>
+      <dt><kbd>Ctrl-K</kbd></dt><dd>go to a page, job, filter or task</dd>
       <dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous row</dd>
       <dt><kbd>Enter</kbd></dt><dd>open the row</dd>
-      <dt><kbd>x</kbd></dt><dd>choose the row</dd>
+      <dt><kbd>x</kbd></dt><dd>select the row</dd>
       <dt><kbd>r</kbd></dt><dd>retry the task, run the schedule now</dd>
-      <dt><kbd>p</kbd></dt><dd>pause and resume live updates</dd>
+      <dt><kbd>p</kbd></dt><dd>pause or resume live updates</dd>
       <dt><kbd>?</kbd></dt><dd>this help</dd>
     </dl>
-  `);
+  `, { at: "keys" });
 }
 
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k" && document.querySelector(".frame")) {
+    event.preventDefault();
+    if (!isOpen()) showPalette();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || isOpen() || !document.querySelector(".frame")) return;
   if (event.target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]")) {
     if (event.key === "Escape") event.target.blur();

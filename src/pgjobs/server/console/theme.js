@@ -1,4 +1,4 @@
-// Light or dark, decided before anything is drawn: what was chosen here, else what the system prefers.
+// Light or dark, decided before anything is drawn: what was selected here, else what the system prefers.
 "use strict";
 (() => {
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,4 +1,4 @@
-"""How the queue and its database are, over the wire."""
+"""The state of the queue and its database, over the wire."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, Self
 
 from pgjobs.server.api.schemas import Wire
-from pgjobs.server.console_api.schemas import Told, seconds
+from pgjobs.server.console_api.schemas import Redacted, seconds
 
 
 class OverviewOut(Wire):
-    """The queue in one answer; lines longer than a thousand are estimated."""
+    """The queue in one answer; queues longer than a thousand are estimated."""
 
     at: datetime
     jobs: int
@@ -49,7 +49,7 @@ class Seen(Wire):
 
 
 class Step(Seen):
-    """What ended in one step of time; waits and runs in seconds."""
+    """What ended in one interval; queue latency and duration in seconds."""
 
     at: datetime
     completed: int
@@ -63,34 +63,71 @@ class Step(Seen):
 
 
 class Throughput(Wire):
-    """Steps of time, the oldest first."""
+    """Intervals, the oldest first."""
 
     items: list[Step]
     step_seconds: float
 
 
-class Finding(Seen):
-    """Something to look at, with the SQL to run or what else to do."""
+class Row(Wire):
+    """One row of a verb, as it is."""
+
+    @classmethod
+    def of_row(cls, row: Any) -> Self:
+        return cls(**{name: row[name] for name in cls.model_fields})
+
+
+class Advised(Row):
+    """Something with advice; `action` names what the console can do about it, with its arguments."""
+
+    advice: str | None
+    action: str | None = None
+    arguments: Any = None
+
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """What the command line found; it acts by commands of its own."""
+        return cls(**{name: getattr(row, name, None) for name in cls.model_fields})
+
+
+class Finding(Advised):
+    """An issue, with the SQL that fixes it or what else to do."""
 
     severity: str
-    subject: Told
-    message: Told
-    advice: str | None
+    subject: Redacted
+    message: Redacted
 
 
 class Findings(Wire):
-    """What is known to be wrong, the worst first."""
+    """Known issues, the worst first."""
 
     items: list[Finding]
 
 
-class Check(Seen):
+class Check(Advised):
     """One reason why a task could be waiting: whether it is fine, in words, and what would change it."""
 
     checked: str
     is_ok: bool
-    answer: Told
-    advice: str | None
+    answer: Redacted
+
+
+class ErrorsSeen(Row):
+    """Failed attempts that differ only in numbers, ids and quoted words."""
+
+    job: str
+    error_kind: str | None
+    message: Redacted
+    last_hour: int
+    last_day: int
+    last_week: int
+    last_at: datetime
+
+
+class Errors(Wire):
+    """Failed attempts of the last week, those of today first."""
+
+    items: list[ErrorsSeen]
 
 
 class Reasons(Wire):
@@ -112,10 +149,10 @@ class TableSeen(Seen):
 
 
 class BlockerSeen(Seen):
-    """Who keeps dead rows from being removed."""
+    """Who holds back the removal of dead rows."""
 
     kind: str
-    name: Told
+    name: Redacted
     state: str | None
     since: datetime | None
     held_back: int | None
@@ -123,7 +160,7 @@ class BlockerSeen(Seen):
 
 
 class DatabaseSeen(Wire):
-    """The database under the queue."""
+    """The database of the queue."""
 
     schema_name: str
     version: int

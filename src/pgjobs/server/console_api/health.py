@@ -1,4 +1,4 @@
-"""How the queue and its database are: for the console's first and last page."""
+"""The state of the queue and its database: the console's first and last page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading, ReadQ
 from pgjobs.server.console_api.answers import (
     BlockerSeen,
     DatabaseSeen,
+    Errors,
+    ErrorsSeen,
     Finding,
     Findings,
     OverviewOut,
@@ -29,7 +31,7 @@ STEPS = 96
 
 @router.get("/overview", dependencies=[Reading], responses=problems("unauthorized"))
 async def overview(queue: ReadQueueDep) -> OverviewOut:
-    """The queue in one answer: what waits, runs and ended in the last hour."""
+    """Queue status: waiting and running tasks, and those that ended in the last hour."""
     return OverviewOut.of(await queue.overview())
 
 
@@ -39,7 +41,7 @@ async def throughput(
     minutes: Annotated[int, Query(ge=5, le=10080, description="How far back.")] = 60,
     job: Annotated[str | None, Query(max_length=700, description="Only this job, by full name.")] = None,
 ) -> Throughput:
-    """What ended in each step of time, and how long it waited and ran; the oldest first."""
+    """Tasks that ended in each step of time, with queue latency and run time; the oldest first."""
     step = timedelta(minutes=max(1, -(-minutes // STEPS)))
     steps = await queue.throughput(job, since=timedelta(minutes=minutes), step=step)
     return Throughput(items=[Step.of(row) for row in steps], step_seconds=step.total_seconds())
@@ -47,14 +49,25 @@ async def throughput(
 
 @router.get("/findings", responses=problems("unauthorized", "forbidden"))
 async def findings(queue: ActQueueDep, _actor: ActorDep) -> Findings:
-    """What an operator should look at, the worst first."""
-    rows = await queue.findings()
-    return Findings(items=await to_thread(lambda: [Finding.of(row) for row in rows]))
+    """Issues found, the worst first."""
+    rows = await queue.driver.call("show_findings")
+    return Findings(items=await to_thread(lambda: [Finding.of_row(row) for row in rows]))
+
+
+@router.get("/errors", responses=problems("unauthorized", "forbidden", "job-not-found"))
+async def errors(
+    queue: ActQueueDep,
+    _actor: ActorDep,
+    job: Annotated[str | None, Query(max_length=700, description="Only of this job, by full name.")] = None,
+) -> Errors:
+    """Failed attempts of the last week, counted by what they say."""
+    rows = await queue.driver.call("errors", of_job=job)
+    return Errors(items=await to_thread(lambda: [ErrorsSeen.of_row(row) for row in rows]))
 
 
 @router.get("/database", responses=problems("unauthorized", "forbidden"))
 async def database(queue: ActQueueDep, _actor: ActorDep) -> DatabaseSeen:
-    """The database under the queue: tables, and who keeps old rows alive."""
+    """The database under the queue: table health, and what holds back vacuum."""
     facts = await queue.show_database()
     tables = await queue.storage()
     blockers = await queue.blockers()

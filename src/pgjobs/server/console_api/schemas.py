@@ -1,4 +1,4 @@
-"""What the console is told, over the wire."""
+"""What the console receives, over the wire."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from pydantic import (
 )
 
 from pgjobs.drivers.redaction import redact, redact_document, redact_schema
-from pgjobs.queue.console import InspectedTask, ShownWorker
-from pgjobs.queue.providers import Provider
-from pgjobs.queue.records import Attempt, Job, Status, TaskEvent
+from pgjobs.queue.records import Attempt, InspectedTask, Job, Provider, ShownWorker, Status, TaskEvent
 from pgjobs.queue.room_names import ROOM
 from pgjobs.server.api.schemas import JSON_NUMBER, Wire, either
 
 Verb = Literal["retry", "cancel", "ignore"]
-Redacted = Annotated[Any, AfterValidator(redact_document)]
-Told = Annotated[str, AfterValidator(redact)]
+RedactedDocument = Annotated[Any, AfterValidator(redact_document)]
+Redacted = Annotated[str, AfterValidator(redact)]
 """A text that somebody wrote; it may hold what gives access."""
 Reason = Annotated[
     str | None, Field(max_length=200, pattern=r"^[^\x00]*$", description="Kept with the task.")
@@ -48,6 +46,7 @@ class TaskSeen(Wire):
     """A task as lists show it; `allows` says what an operator may do."""
 
     id: UUID
+    number: int
     job: str
     room: str
     status: Status
@@ -62,25 +61,27 @@ class TaskSeen(Wire):
     ended_at: datetime | None
     until: datetime | None
     worker_id: UUID | None
-    holder: Told | None
+    holder: Redacted | None
     error: str | None
     error_kind: str | None
-    progress: Redacted
+    progress: RedactedDocument
     cancel_requested_at: datetime | None
     reason: str | None
-    submitter: Told | None
-    owner: Told | None
-    project: Told | None
-    tags: list[Told] | None
-    idempotency_key: Told | None
+    submitter: Redacted | None
+    owner: Redacted | None
+    project: Redacted | None
+    tags: list[Redacted] | None
+    idempotency_key: Redacted | None
     allows: list[str]
 
 
 class TasksFound(Wire):
-    """A page of tasks; `next` is what to give as `before` to go on, none at the end."""
+    """A page of tasks; `next` is the `before` of the next page, null at the end."""
 
     items: list[TaskSeen]
     next: UUID | None
+    looked: int | None = Field(description="How many tasks were searched for this page.")
+    looked_to: datetime | None = Field(description="When the oldest of them was submitted.")
 
 
 class Count(Wire):
@@ -91,19 +92,23 @@ class Count(Wire):
 
 
 class TaskInFull(TaskSeen):
-    """One task with its payload and result, secrets hidden, and its place in line."""
+    """One task with its payload and result, secrets hidden, and its queue position."""
 
     payload: Any
     result: Any
     queue_position: int | None
+    trace_id: str | None
+    trace_url: str | None
 
     @classmethod
-    def of(cls, task: InspectedTask) -> Self:
+    def of(cls, task: InspectedTask, trace_url: str | None = None) -> Self:
         return cls(
             **task.document,
             payload=task.payload,
             result=task.result,
             queue_position=task.queue_position,
+            trace_id=task.trace_id,
+            trace_url=trace_url.replace("{trace_id}", task.trace_id) if trace_url and task.trace_id else None,
         )
 
 
@@ -113,7 +118,7 @@ class AttemptSeen(Wire):
     attempt: int
     status: str
     worker_id: UUID | None
-    holder: Told | None
+    holder: Redacted | None
     claimed_at: datetime | None
     started_at: datetime | None
     ended_at: datetime
@@ -133,16 +138,16 @@ class Attempts(Wire):
 
 
 class EventSeen(Wire):
-    """Something that happened."""
+    """An event of a task."""
 
     seq: int
     at: datetime
     kind: str
     status: str | None
     worker_id: UUID | None
-    actor: Told | None
+    actor: Redacted | None
     message: str | None
-    fields: Redacted
+    fields: RedactedDocument
 
     @classmethod
     def of(cls, event: TaskEvent) -> Self:
@@ -150,35 +155,86 @@ class EventSeen(Wire):
 
 
 class Events(Wire):
-    """Events, oldest first; `previous` is what to give as `before` for earlier ones, none at the first."""
+    """Events, oldest first; `previous` is the `before` of earlier ones, null at the first."""
 
     items: list[EventSeen]
     previous: int | None
 
 
 class Because(Wire):
-    """Why somebody does something."""
+    """The reason for an action."""
 
     reason: Reason = None
 
 
 class CancelWanted(Because):
-    """Whether the task ends now; else its worker, if it has one, is asked to stop."""
+    """With `force` the task ends now; otherwise cancellation is requested of its worker, if it has one."""
 
     force: StrictBool = False
 
 
 class LimitWanted(Because):
-    """How many tasks of a job may be claimed or running at once; null lifts the limit."""
+    """How many tasks of a job may be claimed or running at once; null removes the limit."""
 
     max_running: Annotated[int, Field(ge=1, le=1_000_000), JSON_NUMBER] | None
 
 
+class SharingWanted(Because):
+    """What of a job's sharing is to change; what is left out stays as it is."""
+
+    max_running_per_key: Annotated[int, Field(ge=0, le=1_000_000), JSON_NUMBER] | None = Field(
+        default=None, description="How many tasks of one key may run at once; 0 lifts the limit."
+    )
+    rate: str | None = Field(
+        default=None, max_length=40, description="How many tasks in how long, such as 100/min; none lifts it."
+    )
+    rate_per_key: str | None = Field(default=None, max_length=40, description="The same of each key.")
+    fair: bool | None = Field(default=None, description="Whether keys take turns, by weight.")
+    ordered: bool | None = Field(
+        default=None, description="Whether tasks of a key run one at a time, in order of submission."
+    )
+    on_failure: Literal["wait", "skip"] | None = Field(
+        default=None, description="Whether an ordered key waits for a task that will be retried."
+    )
+    weights: dict[str, Annotated[int, Field(ge=1, le=1000), JSON_NUMBER]] | None = Field(
+        default=None, description="Tasks in a turn, by key; keys that are left out keep theirs."
+    )
+
+
+class SharingSeen(BaseModel):
+    """How a job shares what it may run; without a limit or rate, there is none."""
+
+    full_name: str = Field(description="Full name of the job.")
+    max_running: int | None = Field(description="How many tasks of the job may run at once.")
+    max_running_per_key: int | None = Field(description="How many tasks of one key may run at once.")
+    rate: str | None = Field(description="How many tasks in how long.")
+    rate_per_key: str | None = Field(description="The same of each key.")
+    fair: bool = Field(description="Whether keys take turns, by weight.")
+    ordered: bool = Field(description="Whether tasks of a key run in order of submission.")
+    on_failure: str = Field(description="wait or skip.")
+    weights: dict[str, int] = Field(description="Tasks in a turn, by key, where not one.")
+
+
+class KeySeen(BaseModel):
+    """A key of a job: who waits, who runs, and what stops it."""
+
+    key: str = Field(description="The key; empty for tasks without one.")
+    waiting: int = Field(description="How many of its tasks are due, counted up to 1000.")
+    running: int = Field(description="How many of its tasks run, counted up to 1000.")
+    weight: int = Field(description="How many tasks it has in a turn.")
+    oldest_due_at: datetime | None = Field(description="Since when the first of them is due.")
+    stopped_by: str | None = Field(description="Why none can be claimed now: full, rate or order.")
+    resumes_at: datetime | None = Field(description="When its rate has room again.")
+    holders: list[str] | None = Field(description="Who holds the first of those that run.")
+
+
 class TaskFilter(BaseModel):
-    """Which tasks: every filter given must fit."""
+    """Filters for tasks; all of them must match."""
 
     status: Status | None = Field(default=None, description="Only tasks of this status.")
-    job: str | None = Field(default=None, max_length=700, description="Only tasks of this job, by full name.")
+    job: str | None = Field(
+        default=None, max_length=700, description="Only tasks of this job, by full name or any part of it."
+    )
     room: str | None = Field(
         default=None,
         max_length=200,
@@ -191,25 +247,27 @@ class TaskFilter(BaseModel):
     text: str | None = Field(
         default=None,
         max_length=200,
-        description="Only tasks that say this: an error, key, tag, name or id. Searches the newest first.",
+        description="Only tasks with this text in an error, key, tag, name or id, or with this number.",
     )
+    payloads: bool = Field(default=False, description="Also search the payloads, as far as they are shown.")
 
     def arguments(self) -> dict[str, Any]:
         """As verbs name them; an empty one is none."""
         given = {name: getattr(self, name) or None for name in TaskFilter.model_fields}
         given["matching"] = given.pop("text")
+        given["in_payloads"] = given.pop("payloads")
         return given
 
 
 class Bulk(Wire):
-    """What to do to which tasks: those named, or those that fit the filter, a batch at a time."""
+    """An action for the tasks named, or for those that match a filter, a batch at a time."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": either(ids="array", filter="object")})
 
     verb: Verb
     ids: list[UUID] | None = Field(default=None, min_length=1, max_length=500)
     filter: TaskFilter | None = None
-    before: UUID | None = Field(default=None, description="Go on with tasks before this one.")
+    before: UUID | None = Field(default=None, description="Continue with tasks before this one.")
     reason: Reason = None
     dry_run: StrictBool = False
 
@@ -221,7 +279,7 @@ class Bulk(Wire):
 
 
 class BulkDone(Wire):
-    """How many tasks changed and how many do not allow the step; `next` tells there are more."""
+    """How many tasks changed and how many were skipped; `next` is the `before` of the next batch."""
 
     changed: int
     refused: int
@@ -229,7 +287,7 @@ class BulkDone(Wire):
 
 
 class HeldTask(Wire):
-    """A task in the hands of a worker."""
+    """A task that a worker holds."""
 
     id: UUID
     job: str
@@ -242,8 +300,8 @@ class WorkerSeen(Wire):
     """A worker with the first of its jobs and tasks."""
 
     id: UUID
-    name: Told | None
-    owner: Told | None
+    name: Redacted | None
+    owner: Redacted | None
     registered_at: datetime
     last_heartbeat: datetime
     is_alive: bool
@@ -269,15 +327,15 @@ class WorkerSeen(Wire):
 
 
 class ProviderSeen(Wire):
-    """A provider, whether it is heard of, and how many answers are kept and on their way."""
+    """A provider, whether it is alive, and how many answers are cached and in flight."""
 
     id: UUID
     full_name: str
     name: str
     content_type: str
-    owner: Told | None
+    owner: Redacted | None
     worker_id: UUID
-    worker_name: Told | None
+    worker_name: Redacted | None
     is_alive: bool
     heartbeat_age_seconds: float
     cached: int
@@ -303,13 +361,13 @@ class ProviderSeen(Wire):
 
 
 class Forgotten(Wire):
-    """How many answers were forgotten."""
+    """How many cached answers were removed."""
 
     forgotten: int
 
 
 class JobSeen(Wire):
-    """A job with what waits, runs and ended in the last hour."""
+    """A job with its waiting and running tasks, and those that ended in the last hour."""
 
     id: UUID
     full_name: str

@@ -1,4 +1,4 @@
-"""Tasks for the console: found by filters, seen in full, acted on one by one or together."""
+"""Tasks for the console: lists with filters, details, and actions on one or many."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pgjobs.server.console_api.schemas import (
     TaskSeen,
     TasksFound,
 )
-from pgjobs.server.dependencies import LimitDep, QueueDep
+from pgjobs.server.dependencies import LimitDep, QueueDep, SettingsDep
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
 
@@ -41,7 +41,7 @@ _ACTING = problems(
 
 
 class PageFilter(TaskFilter):
-    """Which tasks, and where to go on."""
+    """Filters, and where the page begins."""
 
     before: UUID | None = None
     limit: LimitDep = 50
@@ -49,15 +49,15 @@ class PageFilter(TaskFilter):
 
 @router.get("/tasks", dependencies=[Reading], responses=_FINDING)
 async def find_tasks(queue: ReadQueueDep, wanted: Annotated[PageFilter, Query()]) -> TasksFound:
-    """Tasks of all rooms that fit every filter, newest first."""
+    """Tasks of all rooms that match every filter, newest first."""
     found = await queue.find_tasks(**wanted.arguments(), before=wanted.before, page_size=wanted.limit)
     items = await to_thread(lambda: [TaskSeen(**task) for task in found.found])
-    return TasksFound(items=items, next=found.next)
+    return TasksFound(items=items, next=found.next, looked=found.looked, looked_to=found.looked_to)
 
 
 @router.get("/tasks/count", dependencies=[Reading], responses=_FINDING)
 async def count_tasks(queue: ReadQueueDep, wanted: Filter) -> Count:
-    """How many tasks fit every filter: exact up to 10,000."""
+    """How many tasks match every filter: exact up to 10,000."""
     counted = await queue.count_found_tasks(**wanted.arguments())
     return Count(total=counted.total, total_relation=counted.relation)
 
@@ -67,7 +67,7 @@ async def count_tasks(queue: ReadQueueDep, wanted: Filter) -> Count:
     responses=problems("unauthorized", "forbidden", "invalid-room-id", "job-not-found", "payload-too-large"),
 )
 async def act_on_tasks(body: Bulk, queue: QueueDep, operator: OperatorDep) -> BulkDone:
-    """Retry, cancel or ignore many tasks: for superusers. With a filter, a batch of 100 at a time."""
+    """Retry, cancel or ignore many tasks. For superusers. With a filter, a batch of 100 at a time."""
     ids, following = body.ids, None
     if body.filter is not None:
         found = await queue.find_tasks(**body.filter.arguments(), before=body.before, page_size=BATCH)
@@ -79,9 +79,9 @@ async def act_on_tasks(body: Bulk, queue: QueueDep, operator: OperatorDep) -> Bu
 
 
 @router.get("/tasks/{task_id}/details", dependencies=[Reading], responses=_ONE)
-async def inspect_task(task_id: UUID, queue: ReadQueueDep) -> TaskInFull:
-    """One task with everything that is known of it; what looks like a secret is hidden."""
-    return await to_thread(TaskInFull.of, await queue.inspect_task(task_id))
+async def inspect_task(task_id: UUID, queue: ReadQueueDep, settings: SettingsDep) -> TaskInFull:
+    """One task in full; what looks like a secret is hidden."""
+    return await to_thread(TaskInFull.of, await queue.inspect_task(task_id), settings.trace_url)
 
 
 @router.get("/tasks/{task_id}/attempts", dependencies=[Reading], responses=_ONE)
@@ -96,10 +96,10 @@ async def list_attempts(task_id: UUID, queue: ReadQueueDep) -> Attempts:
 async def list_events(
     task_id: UUID,
     queue: ReadQueueDep,
-    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only what came before this.")] = None,
+    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only events before this one.")] = None,
     limit: LimitDep = 200,
 ) -> Events:
-    """What happened to a task, the last of it, oldest first."""
+    """The last events of a task, oldest first."""
     task = await queue.get_task(task_uuid=task_id)
     events = await queue.list_task_events(task.id, before=before, page_size=limit)
     earlier = events[0].seq if events and len(events) == limit else None
@@ -109,35 +109,34 @@ async def list_events(
 
 @router.get("/tasks/{task_id}/why", dependencies=[Reading], responses=_ONE)
 async def why(task_id: UUID, queue: ReadQueueDep) -> Reasons:
-    """Why a task is where it is: checks in order, in words, with what would change it."""
-    task = await queue.get_task(task_uuid=task_id)
-    checks = await queue.why(task.id)
-    return Reasons(items=await to_thread(lambda: [Check.of(check) for check in checks]))
+    """Why a task waits: checks in order, in words, with what would change it."""
+    checks = await queue.driver.call("show_why", task_uuid=task_id)
+    return Reasons(items=await to_thread(lambda: [Check.of_row(check) for check in checks]))
 
 
 @router.post("/tasks/{task_id}/retry", status_code=204, responses=_ACTING)
 async def retry_task(task_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
-    """Start a task over: for superusers."""
+    """Retry a task: it returns to the queue now, with attempts reset. For superusers."""
     task = await queue.get_task(task_uuid=task_id)
     await queue.retry_task(task.id, actor=operator.id, reason=body.reason)
 
 
 @router.post("/tasks/{task_id}/cancel", status_code=204, responses=_ACTING)
 async def cancel_task(task_id: UUID, body: CancelWanted, queue: QueueDep, operator: OperatorDep) -> None:
-    """Cancel a task, or ask its worker to stop, or with `force` do not ask: for superusers."""
+    """Cancel a task, or request cancellation if it is running; with `force` it ends now. For superusers."""
     task = await queue.get_task(task_uuid=task_id)
     await queue.cancel_task(task.id, actor=operator.id, reason=body.reason, force=body.force)
 
 
 @router.post("/tasks/{task_id}/ignore", status_code=204, responses=_ACTING)
 async def ignore_task(task_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
-    """Put a task aside: for superusers."""
+    """Ignore a task until it is unignored or retried. For superusers."""
     task = await queue.get_task(task_uuid=task_id)
     await queue.ignore_task(task.id, actor=operator.id, reason=body.reason)
 
 
 @router.post("/tasks/{task_id}/unignore", status_code=204, responses=_ACTING)
 async def unignore_task(task_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
-    """Take a task up again that was put aside: for superusers."""
+    """Return an ignored task to the queue. For superusers."""
     task = await queue.get_task(task_uuid=task_id)
     await queue.unignore_task(task.id, actor=operator.id, reason=body.reason)

@@ -1,4 +1,4 @@
-// The database under the queue: tables, who holds it up, and the advice for it.
+// The database under the queue: table health, blockers, and what to do about them.
 import { get, serverNow } from "../api.js";
 import { bytes, compact, percent } from "../format.js";
 import { resource } from "../live.js";
@@ -31,14 +31,14 @@ const isOld = (blocker) => !blocker.since || serverNow() - Date.parse(blocker.si
 
 const Blockers = ({ items }) =>
   items.length === 0
-    ? html`<div class="notice">${icon("check")}<div>Nobody holds old rows alive or stands in the way of vacuum.</div></div>`
+    ? html`<div class="notice">${icon("check")}<div>No session holds back vacuum.</div></div>`
     : html`
         <ul class="findings">
           ${items.map(
             (blocker) => html`
               <li key=${blocker.kind + blocker.name + blocker.since}>
                 <div class="row wrap"><span class="chip">${blocker.kind}</span><span class="strong">${blocker.name}</span><span class="muted small">${blocker.state}</span></div>
-                <p>Holds back the removal of dead rows${blocker.since && html` for <${Ago} at=${blocker.since} plain />`}.</p>
+                <p>Dead rows cannot be removed${blocker.since && html` for <${Ago} at=${blocker.since} plain />`}.</p>
                 <${Advice} text=${blocker.advice} />
               </li>
             `,
@@ -54,7 +54,7 @@ const Numbers = ({ now }) => html`
       <span class="label">${icon("bell")}Notify queue</span><span class="value">${now.notify_queue_share === null ? "—" : percent(now.notify_queue_share)}</span>
       <${Meter} share=${now.notify_queue_share ?? 0} label="Notify queue in use" isHigh=${now.notify_queue_share > 0.5} />
     </div>
-    <div class="panel stat"><span class="label">${icon("block")}Blockers</span><span class="value">${now.blockers.filter(isOld).length}</span><span class="muted small">for more than a minute</span></div>
+    <div class="panel stat"><span class="label">${icon("block")}Blockers</span><span class="value">${now.blockers.filter(isOld).length}</span><span class="muted small">older than a minute</span></div>
   </div>
 `;
 
@@ -63,7 +63,7 @@ export const Database = view((_, leaving) => {
   return () => {
     const now = health.data.value;
     return html`
-      <${Head} title="Database" lead="The tables under the queue, and who stands in their way."><//>
+      <${Head} title="Database" lead="Table health, blocked vacuums and disk use."><//>
       <div class="stack">
         ${health.problem.value && html`<${Trouble} problem=${health.problem.value} retry=${health.reload} />`}
         ${!now && !health.problem.value && html`<${Panel} flush><${Bones} rows=${8} /><//>`}
@@ -74,7 +74,7 @@ export const Database = view((_, leaving) => {
           <section class="panel" aria-label="Tables">
             ${now.tables.length
               ? html`<${List} label="Tables" rows=${now.tables} idOf=${(table) => table.relation} columns=${columns} card=${card} />`
-              : html`<${Empty} picture="database" title="No table health">SQLite keeps no such statistics.<//>`}
+              : html`<${Empty} picture="database" title="No table health">SQLite has no such statistics.<//>`}
           </section>
         `}
       </div>

@@ -1,76 +1,26 @@
 // Registered jobs: who serves them, how much goes through, and putting them to rest.
 import { mayOperate, post, remove } from "../api.js";
-import { compact, duration, number } from "../format.js";
-import { confirm, show } from "../parts/dialogs.js";
+import { compact, number } from "../format.js";
+import { act, actionsAddressed } from "../parts/actions.js";
+import { addressed, show } from "../parts/dialogs.js";
 import { icon } from "../parts/icons.js";
 import { List, More, pages } from "../parts/lists.js";
-import { Ago, Bones, Empty, Head, JobName, Json, Trouble } from "../parts/small.js";
+import { Bones, Empty, Head, JobName, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
-import { address, query, refine } from "../router.js";
+import { address, jobAddress, query, refine } from "../router.js";
 import { html, signal, view } from "../view.js";
 
 const count = (value, look = "") => html`<span class=${value === 0 ? "muted" : look}>${compact(value)}</span>`;
 const waits = (job, status, count) =>
   count === 0 ? html`<span class="muted">0</span>` : html`<a href=${address("/tasks", { job: job.full_name, status })}>${compact(count)}</a>`;
 
-const atMost = (job) => job.max_running && html`<span class="muted" title="At most so many at once."> / ${compact(job.max_running)}</span>`;
+const atMost = (job) => job.max_running && html`<span class="muted" title="Concurrency limit."> / ${compact(job.max_running)}</span>`;
 
 // Jobs of our own are worked on by the server.
 const isInternal = (job) => job.room === "@internal";
 const serving = (job) =>
-  isInternal(job) ? html`<span class="muted" title="The server works on it.">built in</span>` : job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
-
-const Details = (job) => html`
-  <dl class="facts">
-    <dt>Address</dt><dd class="mono">${job.full_name}</dd>
-    <dt>State</dt><dd>${tag(job.state)}${job.pause_reason && html` <span class="muted">${job.pause_reason}</span>`}</dd>
-    <dt>Registered</dt><dd><${Ago} at=${job.created_at} /></dd>
-    <dt>Last hour</dt><dd>${number(job.completed_last_hour)} done, ${number(job.failed_last_hour)} failed</dd>
-    <dt>At once</dt><dd>${job.max_running ? `at most ${number(job.max_running)}` : "any number"}</dd>
-    <dt>Attempts</dt><dd>${job.max_attempts}</dd>
-    <dt>Backoff</dt><dd>${duration(job.backoff_base_seconds)} up to ${duration(job.backoff_cap_seconds)}</dd>
-    <dt>Events</dt><dd>${job.events === "full" ? "every step" : "failures and operators"}</dd>
-  </dl>
-  <h3>Schema of the payload</h3>
-  ${Object.keys(job.schema ?? {}).length ? html`<${Json} value=${job.schema} label="Schema" />` : html`<p class="muted">Any JSON object.</p>`}
-`;
-
-const act = async (job, verb, reason, said) => {
-  await post(`jobs/${job.id}/${verb}`, { reason });
-  say("good", said);
-};
-
-const pause = (job, done) =>
-  confirm({
-    title: "Pause the job?",
-    text: `Tasks of ${job.full_name} wait until it is resumed. What runs goes on.`,
-    verb: "Pause",
-    withReason: true,
-    act: (reason) => act(job, "pause", reason, "The job is paused"),
-    done,
-  });
-
-const resume = (job, done) =>
-  confirm({
-    title: "Resume the job?",
-    text: `Workers may claim tasks of ${job.full_name} again.`,
-    verb: "Resume",
-    act: (reason) => act(job, "resume", reason, "The job goes on"),
-    done,
-  });
-
-const unarchive = (job, done) =>
-  confirm({
-    title: "Take the job out of the archive?",
-    text: `${job.full_name} accepts and runs tasks again.`,
-    verb: "Unarchive",
-    act: async () => {
-      await post(`/api/jobs/${job.id}/unarchive`);
-      say("good", "The job is back");
-    },
-    done,
-  });
+  isInternal(job) ? html`<span class="muted" title="Runs inside the server.">built in</span>` : job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
 
 const Deleting = view((given) => {
   const isArchived = given.peek().job.state === "archived";
@@ -85,7 +35,7 @@ const Deleting = view((given) => {
       try {
         if (way.value === "archive") await post(`/api/jobs/${job.id}/archive`);
         else await remove(`/api/jobs/${job.id}`);
-        say("good", way.value === "archive" ? "The job is archived" : "The job is deleted");
+        say("good", way.value === "archive" ? "Job archived" : "Job deleted");
         close();
       } catch (error) {
         problem.value = error;
@@ -102,8 +52,8 @@ const Deleting = view((given) => {
     return html`
       <form class="stack" onSubmit=${submit}>
         <p class="mono">${job.full_name}</p>
-        ${!isArchived && choice("archive", "Archive (recommended)", "Hidden from lists, takes and runs no tasks. Its history stays, and it can be taken out again.")}
-        ${!isInternal(job) && choice("delete", "Delete permanently", "The job goes with all its tasks, attempts and clean-up work. There is no way back.")}
+        ${!isArchived && choice("archive", "Archive (recommended)", "Hidden from lists; accepts and runs no tasks. Its history stays, and it can be unarchived.")}
+        ${!isInternal(job) && choice("delete", "Delete permanently", "Deletes the job with all its tasks, attempts and cleanups. This cannot be undone.")}
         ${problem.value && html`<${Trouble} problem=${problem.value} always />`}
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
@@ -114,24 +64,30 @@ const Deleting = view((given) => {
   };
 });
 
+const step = (name, job, done) => act(name, job.full_name, { data: job, done });
+const putAway = (job, done) =>
+  show("Delete this job?", ({ close }) => html`<${Deleting} job=${job} done=${done} close=${close} />`, { at: "delete", of: job.full_name });
+
 const actions = (job, done) => html`
   <div class="row near">
-    <button class="button bare icononly little" type="button" aria-label=${`Details of ${job.name}`} title="Details" data-open
-      onClick=${() => show("Job", () => Details(job), { wide: true })}>${icon("info")}</button>
     ${mayOperate() &&
     html`
-      ${job.state === "open" && html`<button class="button bare icononly little" type="button" aria-label=${`Pause ${job.name}`} title="Pause" onClick=${() => pause(job, done)}>${icon("pause")}</button>`}
-      ${job.state === "paused" && html`<button class="button bare icononly little" type="button" aria-label=${`Resume ${job.name}`} title="Resume" onClick=${() => resume(job, done)}>${icon("play")}</button>`}
-      ${job.state === "archived" && html`<button class="button bare icononly little" type="button" aria-label=${`Unarchive ${job.name}`} title="Unarchive" onClick=${() => unarchive(job, done)}>${icon("archive")}</button>`}
+      ${job.state === "open" && html`<button class="button bare icononly little" type="button" aria-label=${`Pause ${job.name}`} title="Pause" onClick=${() => step("pause_job", job, done)}>${icon("pause")}</button>`}
+      ${job.state === "paused" && html`<button class="button bare icononly little" type="button" aria-label=${`Resume ${job.name}`} title="Resume" onClick=${() => step("resume_job", job, done)}>${icon("play")}</button>`}
+      ${job.state === "archived" && html`<button class="button bare icononly little" type="button" aria-label=${`Unarchive ${job.name}`} title="Unarchive" onClick=${() => step("unarchive_job", job, done)}>${icon("archive")}</button>`}
       ${!(isInternal(job) && job.state === "archived") && html`<button class="button bare icononly little" type="button" aria-label=${`Delete ${job.name}`} title=${job.state === "archived" ? "Delete" : "Archive or delete"}
-        onClick=${() => show("Delete the job?", ({ close }) => html`<${Deleting} job=${job} done=${done} close=${close} />`)}>${icon("trash")}</button>`}
+        onClick=${() => putAway(job, done)}>${icon("trash")}</button>`}
     `}
   </div>
 `;
 
+// Why it is paused is the first thing that whoever finds it so wants to know.
+const reason = (job) => job.state === "paused" && job.pause_reason && html`<span class="muted small clamp" title=${job.pause_reason} data-reason>${job.pause_reason}</span>`;
+const state = (job) => html`<span class="stack close"><span>${tag(job.state)}</span>${reason(job)}</span>`;
+
 const columns = (done) => [
-  { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} />` },
-  { title: "State", width: "122px", tight: "112px", cell: (job) => tag(job.state) },
+  { title: "Job", cell: (job) => html`<${JobName} job=${job.full_name} to=${jobAddress(job.full_name)} />` },
+  { title: "State", width: "150px", tight: "112px", cell: state },
   { title: "Workers", width: "90px", tight: "76px", kind: "number", cell: serving },
   { title: "Waiting", width: "86px", tight: "72px", kind: "number", cell: (job) => waits(job, "pending", job.waiting) },
   { title: "Running", width: "88px", tight: "76px", kind: "number", cell: (job) => html`${waits(job, "running", job.running)}${atMost(job)}` },
@@ -141,7 +97,8 @@ const columns = (done) => [
 ];
 
 const card = (done) => (job) => html`
-  <div class="row apart"><div class="grow"><${JobName} job=${job.full_name} to=${address("/tasks", { job: job.full_name })} /></div>${tag(job.state)}</div>
+  <div class="row apart"><div class="grow"><${JobName} job=${job.full_name} to=${jobAddress(job.full_name)} /></div>${tag(job.state)}</div>
+  ${reason(job)}
   <div class="row apart small">
     <span class="muted">${isInternal(job) ? "built in" : html`${serving(job)} ${job.workers === 1 ? "worker" : "workers"}`} · ${compact(job.waiting)} waiting · ${compact(job.running)}${atMost(job)} running</span>
   </div>
@@ -151,8 +108,15 @@ const card = (done) => (job) => html`
 export const Jobs = view((_, leaving) => {
   const withArchived = () => query.value.archived === "1";
   const list = pages(leaving, "jobs", () => ({ include_archived: withArchived() }), 50);
+  actionsAddressed(leaving, list.reload);
+  addressed(leaving, {
+    delete: (of) => {
+      const job = list.data.value?.items.find((one) => one.full_name === of);
+      return job && mayOperate() && (() => putAway(job, list.reload));
+    },
+  });
   return () => html`
-    <${Head} title="Jobs" lead="Registered kinds of work.">
+    <${Head} title="Jobs" lead="Job types known to this queue.">
       <label class="check"><input type="checkbox" checked=${withArchived()} onChange=${(event) => refine({ archived: event.target.checked ? "1" : null })} />Show archived</label>
     <//>
     <div class="stack">

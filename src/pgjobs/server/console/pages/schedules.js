@@ -8,9 +8,12 @@ import { Marks } from "../parts/marks.js";
 import { NextRun, NextRunOrState } from "../parts/nextrun.js";
 import { pause, resume, retire, runNow } from "../parts/scheduleactions.js";
 import { Timing, details } from "../parts/scheduledetails.js";
+import { create, edit } from "../parts/scheduleform.js";
+import { actionsAddressed } from "../parts/actions.js";
+import { addressed } from "../parts/dialogs.js";
 import { Bones, Empty, Head, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
-import { address, query, refine } from "../router.js";
+import { address, jobAddress, query, refine } from "../router.js";
 import { html, isRoomy, isWide, media, view } from "../view.js";
 
 // Each comes with its last ten runs.
@@ -30,6 +33,7 @@ const actions = (schedule, done) => html`
     ${schedule.paused_at
       ? button("Resume", "play", schedule, () => resume(schedule, done))
       : button("Pause", "pause", schedule, () => pause(schedule, done))}
+    ${button("Edit", "pencil", schedule, () => edit(schedule.id, done))}
     ${button("Delete", "trash", schedule, () => retire(schedule, done))}
   </div>
 `;
@@ -40,7 +44,7 @@ const opened = (schedule) => html`
 const named = (schedule) => html`
   <div class="stack close">
     ${opened(schedule)}
-    <p class="muted small clip">${schedule.room} · <a href=${address("/tasks", { job: schedule.job })} title=${`Tasks of ${schedule.job}`}>${jobParts(schedule.job).name}</a></p>
+    <p class="muted small clip">${schedule.room} · <a href=${jobAddress(schedule.job)} title=${schedule.job}>${jobParts(schedule.job).name}</a></p>
   </div>
 `;
 
@@ -56,7 +60,7 @@ const columns = (done) => [
   { title: "Next run", width: isBroad.value ? "126px" : "146px", tight: "138px", cell: nextRun },
   { title: "Last runs", roomy: true, width: "216px", cell: marks },
   ...(isBroad.value ? [{ title: "State", width: "146px", cell: (schedule) => tag(schedule.state) }] : []),
-  ...(mayOperate() ? [{ read: "Actions", width: "126px", tight: "112px", kind: "end", cell: (schedule) => actions(schedule, done) }] : []),
+  ...(mayOperate() ? [{ read: "Actions", width: "164px", tight: "148px", kind: "end", cell: (schedule) => actions(schedule, done) }] : []),
 ];
 
 const card = (done) => (schedule) => html`
@@ -66,11 +70,11 @@ const card = (done) => (schedule) => html`
   <div class="row apart"><span class="small"><${NextRun} schedule=${schedule} isAlone /></span>${mayOperate() && actions(schedule, done)}</div>
 `;
 
-const chosen = () => ({ room: query.value.room, job: query.value.job });
-const isFiltered = () => Object.values(chosen()).some(Boolean);
-const Chosen = () => html`
+const selected = () => ({ room: query.value.room, job: query.value.job });
+const isFiltered = () => Object.values(selected()).some(Boolean);
+const Selected = () => html`
   <div class="row wrap">
-    ${Object.entries(chosen()).map(
+    ${Object.entries(selected()).map(
       ([name, value]) =>
         value &&
         html`<button class="button little" type="button" onClick=${() => refine({ [name]: null })}><span class="clip">Only ${name} ${value}</span>${icon("close")}<span class="only-read">, show all</span></button>`,
@@ -81,20 +85,26 @@ const Chosen = () => html`
 const nothing = () =>
   isFiltered()
     ? html`<${Empty} picture="search" title="No schedule matches"><a href=${address("/schedules")}>Show all schedules</a><//>`
-    : html`<${Empty} picture="schedules" title="No schedules yet">Make one: <code>pgjobs schedules add nightly room:category:name --cron '30 2 * * *'</code>, or <code>queue.register_schedule(…)</code> in Python.<//>`;
+    : html`<${Empty} picture="schedules" title="No schedules yet">Create one: <code>pgjobs schedules add nightly room:category:name --cron '30 2 * * *'</code>, or <code>queue.register_schedule(…)</code> in Python.<//>`;
 
 export const Schedules = view((_, leaving) => {
-  const list = pages(leaving, "schedules", chosen, PAGE);
+  const list = pages(leaving, "schedules", selected, PAGE);
   // A job that is gone has no schedules.
   const isNowhere = () => isFiltered() && list.problem.value?.status === 404;
   const find = (id) => list.data.peek()?.items.find((schedule) => schedule.id === id);
+  addressed(leaving, {
+    details: (of) => () => details({ id: of }),
+    create: (of) => mayOperate() && (() => create(of, list.reload)),
+    edit: (of) => mayOperate() && (() => edit(of, list.reload)),
+  });
+  actionsAddressed(leaving, list.reload);
   bindKeys(leaving, {
     r: (id) => find(id) && mayRun(find(id)) && mayOperate() && runNow(find(id), list.reload),
   });
   return () => html`
-    <${Head} title="Schedules" lead="What runs by the clock."><//>
+    <${Head} title="Schedules" lead="Recurring jobs.">${mayOperate() && html`<button class="button main" type="button" onClick=${() => create(query.value.job, list.reload)}>Create a schedule</button>`}<//>
     <div class="stack">
-      ${isFiltered() && html`<${Chosen} />`}
+      ${isFiltered() && html`<${Selected} />`}
       ${list.problem.value && !isNowhere() && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
       <section class="panel" aria-label="List of schedules">
         ${isNowhere()

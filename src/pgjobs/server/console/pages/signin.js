@@ -28,7 +28,7 @@ export const SignIn = view(() => {
         <div class="inside stack">
           <${Brand} />
           <h1>Sign in</h1>
-          ${query.value.link === "old" && html`<div class="notice warn" role="status">${icon("block")}<div>The link was used already, or is too old: it signs in once. <code>pgjobs dev</code> prints a new one when it starts; a token works too.</div></div>`}
+          ${query.value.link === "old" && html`<div class="notice warn" role="status">${icon("block")}<div>This link was already used or has expired. Each link signs in once. <code>pgjobs dev</code> prints a new one when it starts; a token also works.</div></div>`}
           <label class="field">
             <span>Token</span>
             <input class="input" type="password" autocomplete="off" required autofocus value=${token.value} onInput=${(event) => (token.value = event.target.value)} />
@@ -36,7 +36,7 @@ export const SignIn = view(() => {
           ${problem.value && html`<${Trouble} problem=${problem.value} always />`}
           <button class="button main" type="submit" disabled=${isBusy.value}>Sign in</button>
           <p class="muted small">
-            <code>pgjobs token create NAME</code> <code class="nowrap">--superuser</code> makes a token that may operate; without <code class="nowrap">--superuser</code> it may look.
+            <code>pgjobs token create NAME</code> <code class="nowrap">--superuser</code> creates an operator token; without <code class="nowrap">--superuser</code> it is read-only.
           </p>
         </div>
       </form>

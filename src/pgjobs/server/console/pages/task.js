@@ -3,14 +3,18 @@ import { get, mayOperate } from "../api.js";
 import { date, duration, firstParagraph, number, shortId } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource } from "../live.js";
+import { actionsAddressed } from "../parts/actions.js";
+import { Attempts } from "../parts/attempts.js";
+import { addressed } from "../parts/dialogs.js";
 import { icon } from "../parts/icons.js";
-import { Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Took, Trouble, share } from "../parts/small.js";
-import { tag, taskTag, tone } from "../parts/tags.js";
-import { cancelOne, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
+import { Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Trouble, share } from "../parts/small.js";
+import { taskTag, tone } from "../parts/tags.js";
+import { duplicate, retryEdited } from "../parts/submit.js";
+import { cancelOne, forceEnd, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
 import { say } from "../parts/toasts.js";
 import { Why } from "../parts/why.js";
-import { address } from "../router.js";
-import { html, view } from "../view.js";
+import { address, goInstead, jobAddress, workerAddress } from "../router.js";
+import { effect, html, view } from "../view.js";
 
 const isOpenStatus = (task) => !["completed", "failed", "cancelled"].includes(task.status);
 
@@ -18,15 +22,18 @@ const Actions = (task, done) => {
   const isHeld = ["claimed", "running"].includes(task.status);
   const may = (verb) => task.allows.includes(verb);
   return html`
-    ${may("retry") && html`<button class="button main" type="button" onClick=${() => retryOne(task.id, done)}>${icon("retry")}Retry</button>`}
-    ${may("unignore") && html`<button class="button" type="button" onClick=${() => unignoreOne(task.id, done)}>${icon("eye")}Unignore</button>`}
-    ${may("ignore") && html`<button class="button" type="button" onClick=${() => ignoreOne(task.id, done)}>${icon("hidden")}Ignore</button>`}
-    ${may("cancel") && html`<button class="button danger" type="button" onClick=${() => cancelOne(task.id, isHeld, done)}>${icon("stop")}${isHeld ? "Ask to stop" : "Cancel"}</button>`}
+    ${may("retry") && html`<button class="button main" type="button" onClick=${() => retryOne(task.id, done, task)}>${icon("retry")}Retry</button>`}
+    ${may("retry") && html`<button class="button" type="button" onClick=${() => retryEdited(task.id, done)}>Edit payload</button>`}
+    ${may("unignore") && html`<button class="button" type="button" onClick=${() => unignoreOne(task.id, done, task)}>${icon("eye")}Unignore</button>`}
+    ${may("ignore") && html`<button class="button" type="button" onClick=${() => ignoreOne(task.id, done, task)}>${icon("hidden")}Ignore</button>`}
+    <button class="button" type="button" onClick=${() => duplicate(task.id, done)}>${icon("copy")}Duplicate</button>
+    ${may("cancel") && task.cancel_requested_at && html`<button class="button danger" type="button" onClick=${() => forceEnd(task.id, done, task)}>${icon("stop")}Force end</button>`}
+    ${may("cancel") && !task.cancel_requested_at && html`<button class="button danger" type="button" onClick=${() => cancelOne(task.id, done, task)}>${icon("stop")}${isHeld ? "Request cancellation" : "Cancel"}</button>`}
   `;
 };
 
 export const Progress = ({ progress }) => {
-  if (progress === null || progress === undefined) return html`<p class="muted">Its worker has not reported progress.</p>`;
+  if (progress === null || progress === undefined) return html`<p class="muted">No progress reported yet.</p>`;
   const part = share(progress);
   const text = typeof progress === "object" ? (progress.message ?? progress.note ?? progress.step) : null;
   return html`
@@ -45,14 +52,14 @@ const submitter = (task) =>
 function steps(task) {
   const known = [
     [task.created_at, "Submitted", task.submitter && submitter(task), ""],
-    [task.claimed_at, `Claimed, attempt ${task.attempt}`, task.worker_id ? `by worker ${shortId(task.worker_id)}` : task.holder && `by ${task.holder}`, "info"],
+    [task.claimed_at, "Claimed", task.worker_id ? `by worker ${shortId(task.worker_id)}` : task.holder && `by ${task.holder}`, "info"],
     [task.started_at, "Started", null, "info"],
-    [task.cancel_requested_at, "Asked to stop", task.reason, "warn"],
+    [task.cancel_requested_at, "Cancellation requested", task.reason, "warn"],
     [task.ended_at, task.status[0].toUpperCase() + task.status.slice(1), task.status === "cancelled" ? task.reason : task.started_at && `after ${duration((Date.parse(task.ended_at) - Date.parse(task.started_at)) / 1000)}`, tone(task.status)],
   ].filter(([at]) => at);
   if (task.due_at && isOpenStatus(task) && Date.parse(task.due_at) > Date.parse(task.created_at) + 1000)
-    known.push([task.due_at, Date.parse(task.due_at) > Date.now() ? "Due" : "Came due", null, "warn"]);
-  if (task.status === "ignored") known.push([null, "Put aside", task.reason, "warn"]);
+    known.push([task.due_at, Date.parse(task.due_at) > Date.now() ? "Due" : "Became due", null, "warn"]);
+  if (task.status === "ignored") known.push([null, "Ignored", task.reason, "warn"]);
   return html`
     <ol class="steps">
       ${known.map(
@@ -63,24 +70,6 @@ function steps(task) {
     </ol>
   `;
 }
-
-const Attempts = ({ items }) => {
-  if (!items) return html`<${Bones} rows=${2} />`;
-  if (!items.length) return html`<p class="muted">No attempt has ended yet.</p>`;
-  return html`
-    <ol class="steps">
-      ${[...items].reverse().map(
-        (attempt) => html`
-          <li class=${tone(attempt.status)}>
-            <span class="row wrap"><span class="strong">Attempt ${attempt.attempt}</span>${tag(attempt.status)}${attempt.error_kind && html`<span class="chip">${attempt.error_kind}</span>`}</span>
-            <span class="muted small"><${Ago} at=${attempt.ended_at} /> · took <${Took} from=${attempt.started_at ?? attempt.claimed_at} to=${attempt.ended_at} />${attempt.worker_id && html` · worker <span class="mono">${shortId(attempt.worker_id)}</span>`}</span>
-            ${(attempt.error ?? attempt.reason) && html`<pre tabindex="0"><code>${attempt.error ?? attempt.reason}</code></pre>`}
-          </li>
-        `,
-      )}
-    </ol>
-  `;
-};
 
 // Events are never changed: those seen before stay, and only the last ones are asked for anew. When so many have come
 // meanwhile that there would be a gap, what is before it is left out.
@@ -107,29 +96,45 @@ const Events = ({ of, earlier }) => {
         `,
       )}
     </ol>
-    ${previous && html`<div class="more"><span>The last ${number(items.length)} are shown.</span><button class="button" type="button" onClick=${earlier}>Show earlier events</button></div>`}
+    ${previous && html`<div class="more"><span>Showing the last ${number(items.length)}.</span><button class="button" type="button" onClick=${earlier}>Show earlier events</button></div>`}
   `;
 };
 
 const Facts = (task) => html`
   <dl class="facts">
     <dt>Id</dt><dd class="row"><span class="mono grow">${task.id}</span><${Copy} text=${task.id} what="id" /></dd>
-    <dt>Job</dt><dd><a href=${address("/tasks", { job: task.job })}>${task.job}</a></dd>
+    <dt>Number</dt><dd class="row"><span class="mono grow">${task.number}</span><${Copy} text=${String(task.number)} what="number" /></dd>
+    <dt>Job</dt><dd><a href=${jobAddress(task.job)}>${task.job}</a></dd>
     <dt>Room</dt><dd><a href=${address("/tasks", { room: task.room })}>${task.room}</a></dd>
     ${task.owner && html`<dt>Owner</dt><dd><a href=${address("/tasks", { owner: task.owner })}>${task.owner}</a></dd>`}
     ${task.project && html`<dt>Project</dt><dd>${task.project}</dd>`}
     <dt>Priority</dt><dd>${task.priority}</dd>
     <dt>Attempts</dt><dd>${task.attempt} of ${task.max_attempts}</dd>
-    ${task.queue_position && html`<dt>Place in line</dt><dd>${number(task.queue_position)}</dd>`}
-    ${task.worker_id && html`<dt>Worker</dt><dd class="mono">${task.worker_id}</dd>`}
+    ${task.queue_position && html`<dt>Queue position</dt><dd>${number(task.queue_position)}</dd>`}
+    ${task.worker_id && html`<dt>Worker</dt><dd class="mono"><a href=${workerAddress(task.worker_id)}>${task.worker_id}</a></dd>`}
     ${task.until && html`<dt>Lease until</dt><dd>${date(task.until)}</dd>`}
+    ${task.trace_id && html`<dt>Trace</dt><dd class="mono">${task.trace_url ? html`<a href=${task.trace_url} rel="noreferrer">${task.trace_id}</a>` : task.trace_id}</dd>`}
     ${task.idempotency_key && html`<dt>Key</dt><dd class="mono">${task.idempotency_key}</dd>`}
     ${task.tags?.length > 0 && html`<dt>Tags</dt><dd class="row wrap">${task.tags.map((name) => html`<span class="chip">${name}</span>`)}</dd>`}
   </dl>
 `;
 
+const notFound = html`<${Empty} picture="search" title="Task not found">It may have been deleted by retention. <a href=${address("/tasks")}>Back to tasks</a><//>`;
+
+// The command line and SQL know tasks by their numbers: such an address leads to the task too.
+function byNumber(number, leaving) {
+  const found = resource(leaving, (aborted) => get("tasks", { text: number, limit: 150 }, aborted), () => false);
+  const task = () => found.data.value?.items.find((one) => String(one.number) === number);
+  leaving(effect(() => task() && goInstead(`/tasks/${task().id}`)));
+  return () => {
+    if (found.problem.value) return html`<${Trouble} problem=${found.problem.value} retry=${found.reload} />`;
+    return found.data.value && !task() ? notFound : html`<${Bones} rows=${8} />`;
+  };
+}
+
 export const Task = view((given, leaving) => {
   const { id } = given.peek();
+  if (/^\d+$/.test(id)) return byNumber(id, leaving);
   const isMine = (event) => event.task_id === id;
   const task = resource(leaving, (aborted) => get(`tasks/${id}/details`, {}, aborted), isMine);
   const attempts = resource(leaving, (aborted) => get(`tasks/${id}/attempts`, {}, aborted), isMine);
@@ -154,13 +159,18 @@ export const Task = view((given, leaving) => {
       say("bad", error.message);
     }
   };
-  bindKeys(leaving, { r: () => task.data.peek()?.allows.includes("retry") && mayOperate() && retryOne(id, reload) });
+  actionsAddressed(leaving, reload);
+  addressed(leaving, {
+    edit: () => mayOperate() && (() => retryEdited(id, reload)),
+    duplicate: () => mayOperate() && (() => duplicate(id, reload)),
+  });
+  bindKeys(leaving, { r: () => task.data.peek()?.allows.includes("retry") && mayOperate() && retryOne(id, reload, task.data.peek()) });
 
   return () => {
     const now = task.data.value;
     if (!now && task.problem.value)
       return task.problem.value.status === 404 || task.problem.value.status === 422
-        ? html`<${Empty} picture="search" title="There is no such task">It may have been deleted by retention. <a href=${address("/tasks")}>Back to the tasks</a><//>`
+        ? notFound
         : html`<${Trouble} problem=${task.problem.value} retry=${task.reload} />`;
     if (!now) return html`<${Bones} rows=${8} />`;
     return html`
@@ -172,11 +182,11 @@ export const Task = view((given, leaving) => {
       <div class="two">
         <div class="stack">
           ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="row strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html`<span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
-          ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} task=${now} /><//>`}
+          ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} task=${now} done=${reload} /><//>`}
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
           ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}
-          <${Panel} title="Attempts"><${Attempts} items=${attempts.data.value?.items} /><//>
+          <${Panel} title="Attempts"><${Attempts} items=${attempts.data.value?.items} task=${now} /><//>
         </div>
         <div class="stack">
           <${Panel} title="Timeline">${steps(now)}<//>

@@ -1,10 +1,13 @@
 // Tasks: filtered by the address, acted on one by one or together.
 import { get, mayOperate } from "../api.js";
-import { firstLine, total } from "../format.js";
+import { date, firstLine, number, total } from "../format.js";
 import { bindKeys } from "../keys.js";
 import { resource, state } from "../live.js";
 import { bulk } from "../parts/bulk.js";
 import { icon } from "../parts/icons.js";
+import { SaveFilter, SavedFilters } from "../parts/savedfilters.js";
+import { actionsAddressed } from "../parts/actions.js";
+import { addressed } from "../parts/dialogs.js";
 import { List, MoreButton } from "../parts/lists.js";
 import { Ago, Bones, Empty, Head, Meter, Took, Trouble, share } from "../parts/small.js";
 import { taskTag } from "../parts/tags.js";
@@ -17,15 +20,18 @@ const SPANS = [["", "any time"], ["1", "last hour"], ["24", "last day"], ["168",
 const PAGE = 50;
 const MOST = 150; // More at once would take too long.
 
-export const filterOf = ({ status, job, room, owner, text, hours }) => ({
+export const filterOf = ({ status, job, room, owner, text, payloads, hours }) => ({
   status,
   job,
   room,
   owner,
   text,
+  payloads: payloads && text ? true : undefined,
   since: hours ? new Date(Math.floor(Date.now() / 60000) * 60000 - hours * 3600000).toISOString() : undefined,
 });
-const NAMES = ["status", "job", "room", "owner", "text", "hours"];
+const NAMES = ["status", "job", "room", "owner", "text", "payloads", "hours"];
+// A text and an owner are looked for among so many tasks at a time.
+const isSearch = () => Boolean(query.value.text || query.value.owner);
 const isFiltered = () => NAMES.some((name) => query.value[name]);
 // Which list it is. "The last hour" stays the same while the hour moves on.
 const wish = computed(() => JSON.stringify(NAMES.map((name) => query.value[name] ?? "")));
@@ -78,9 +84,9 @@ const Fold = view(() => {
 const Filters = ({ jobs }) => html`
   <div class="stack">
     <div class="filters">
-      <${Field} name="text" label="Search" kind="search" hint="Id, error, key, tag… ( / )" full />
+      <${Field} name="text" label="Search" kind="search" hint="Id, number, error, key, tag… ( / )" full />
       <${Fold}>
-      <${Field} name="job" label="Job" hint="any" list="known-jobs" />
+      <${Field} name="job" label="Job" hint="any part of its name" list="known-jobs" />
       <${Field} name="room" label="Room" hint="any" />
       <${Field} name="owner" label="Owner" hint="any" />
       <label class="field">
@@ -89,9 +95,11 @@ const Filters = ({ jobs }) => html`
           ${SPANS.map(([value, name]) => html`<option value=${value}>${name}</option>`)}
         </select>
       </label>
+      <label class="check" title="Searches the text in payloads too; slower, fewer tasks at a time"><input type="checkbox" checked=${query.value.payloads === "1"} onChange=${(event) => refine({ payloads: event.target.checked ? "1" : null })} />Include payloads</label>
       <//>
       <datalist id="known-jobs">${(jobs ?? []).map((job) => html`<option value=${job.full_name}></option>`)}</datalist>
     </div>
+    <${SavedFilters} />
     <div class="row wrap apart">
       <div class="tabs" role="group" aria-label="Status">
         ${STATUSES.map(
@@ -102,7 +110,7 @@ const Filters = ({ jobs }) => html`
           `,
         )}
       </div>
-      ${isFiltered() && html`<a class="small" href=${address("/tasks")}>Clear filters</a>`}
+      ${isFiltered() && html`<span class="row"><${SaveFilter} /><a class="small" href=${address("/tasks")}>Clear filters</a></span>`}
     </div>
   </div>
 `;
@@ -118,11 +126,11 @@ function happens(task) {
 
 const said = (task) => firstLine(task.error ?? task.reason);
 
-function columns(chosen, toggle, toggleAll, all) {
+function columns(selected, toggle, toggleAll, all) {
   const choosing = {
     width: "46px",
-    head: html`<input type="checkbox" aria-label="Choose all shown" checked=${all.length > 0 && all.every((task) => chosen.has(task.id))} onChange=${toggleAll} />`,
-    cell: (task) => html`<input type="checkbox" aria-label=${`Choose task ${task.id}`} checked=${chosen.has(task.id)} onChange=${() => toggle(task.id)} />`,
+    head: html`<input type="checkbox" aria-label="Select all shown" checked=${all.length > 0 && all.every((task) => selected.has(task.id))} onChange=${toggleAll} />`,
+    cell: (task) => html`<input type="checkbox" aria-label=${`Select task ${task.id}`} checked=${selected.has(task.id)} onChange=${() => toggle(task.id)} />`,
   };
   return [
     ...(mayOperate() ? [choosing] : []),
@@ -136,22 +144,22 @@ function columns(chosen, toggle, toggleAll, all) {
         return html`
           <span class="stack close" title=${task.job}>
             <a class="name clip" data-open href=${address(`/tasks/${task.id}`)}>${name}</a>
-            <span class="muted small clip">${task.room} · <span class="mono">${task.id.slice(-8)}</span></span>
+            <span class="muted small clip" title=${`${task.id}, number ${task.number}`}>${task.room} · <span class="mono">${task.id.slice(-8)}</span></span>
           </span>
         `;
       },
     },
-    { title: "What happens", cell: (task) => happens(task) ?? html`<span class="muted">—</span>` },
+    { title: "Details", cell: (task) => happens(task) ?? html`<span class="muted">—</span>` },
     { title: "Attempt", roomy: true, width: "84px", kind: "number", cell: (task) => `${task.attempt} / ${task.max_attempts}` },
     { title: "Took", roomy: true, width: "96px", kind: "number", cell: (task) => html`<${Took} from=${task.started_at} to=${task.ended_at} />` },
     { title: "Submitted", width: "138px", tight: "134px", kind: "number", cell: (task) => html`<${Ago} at=${task.created_at} />` },
   ];
 }
 
-const card = (chosen, toggle) => (task) => html`
+const card = (selected, toggle) => (task) => html`
   <div class="row apart">
     <div class="row grow">
-      ${mayOperate() && html`<input type="checkbox" aria-label=${`Choose task ${task.id}`} checked=${chosen.has(task.id)} onChange=${() => toggle(task.id)} />`}
+      ${mayOperate() && html`<input type="checkbox" aria-label=${`Select task ${task.id}`} checked=${selected.has(task.id)} onChange=${() => toggle(task.id)} />`}
       <a class="name clip" data-open href=${address(`/tasks/${task.id}`)}>${task.job.split(":").slice(2).join(":")}</a>
     </div>
     ${taskTag(task)}
@@ -163,7 +171,7 @@ const card = (chosen, toggle) => (task) => html`
   </div>
 `;
 
-// While rows are chosen the list keeps its order: known rows change in place, new ones wait, older ones follow.
+// While rows are selected the list keeps its order: known rows change in place, new ones wait, older ones follow.
 function merged(shown, answer, isHeld) {
   if (!isHeld || !shown) return answer;
   const now = new Map(answer.items.map((task) => [task.id, task]));
@@ -191,17 +199,21 @@ async function untilAwake(aborted) {
 async function newest(filter, steps, between, aborted) {
   const items = [];
   let next = null;
+  let searched = 0;
+  let back = null;
   for (let looks = 0; looks === 0 || (next && looks < steps && items.length < PAGE * steps); looks += 1) {
     if (looks > 0) await between();
     const answer = await get("tasks", { ...filter, before: next, limit: Math.min(MOST, PAGE * steps - items.length) }, aborted);
     items.push(...answer.items);
     next = answer.next;
+    searched += answer.looked ?? 0;
+    back = answer.looked_to ?? back;
   }
-  return { items, next, steps };
+  return { items, next, steps, searched, back };
 }
 
 export const Tasks = view((_, leaving) => {
-  const chosen = signal(new Set());
+  const selected = signal(new Set());
   const wanted = signal({ wish: wish.peek(), steps: kept().steps ?? 1 });
   let shown = null;
 
@@ -216,7 +228,7 @@ export const Tasks = view((_, leaving) => {
       error.wish = now;
       throw error;
     });
-    shown = { wish: now, ...merged(known, answer, chosen.peek().size > 0) };
+    shown = { wish: now, ...merged(known, answer, selected.peek().size > 0) };
     return shown;
   });
   const counted = resource(leaving, async (aborted) => {
@@ -227,7 +239,7 @@ export const Tasks = view((_, leaving) => {
   leaving(
     effect(() => {
       wish.value;
-      chosen.value = new Set();
+      selected.value = new Set();
     }),
   );
 
@@ -247,24 +259,36 @@ export const Tasks = view((_, leaving) => {
   const next = () => found()?.next;
   const isFetching = () => !problem() && wanted.value.wish === wish.value && wanted.value.steps > found().steps;
   const toggle = (id) => {
-    const now = new Set(chosen.peek());
+    const now = new Set(selected.peek());
     now.delete(id) || now.add(id);
-    chosen.value = now;
+    selected.value = now;
   };
   const toggleAll = () => {
     const ids = items().map((task) => task.id);
-    chosen.value = ids.every((id) => chosen.peek().has(id)) ? new Set() : new Set(ids);
+    selected.value = ids.every((id) => selected.peek().has(id)) ? new Set() : new Set(ids);
   };
   const more = () => {
     wanted.value = { wish: wish.peek(), steps: found().steps + 1 };
     keep({ steps: wanted.peek().steps });
   };
   const act = (verb, isAll) =>
-    bulk({ verb, ids: isAll ? null : [...chosen.peek()], filter: isAll ? filterOf(query.peek()) : null, counted: count() }, () => {
-      chosen.value = new Set();
-      list.reload();
-      counted.reload();
-    });
+    bulk({ verb, ids: isAll ? null : [...selected.peek()], filter: isAll ? filterOf(query.peek()) : null, counted: count() }, done);
+  const done = () => {
+    selected.value = new Set();
+    list.reload();
+    counted.reload();
+  };
+  const many = (verb, of) => mayOperate() && of && (() => bulk({ verb, ids: of.split(",") }, done));
+  const all = (verb) => mayOperate() && isFiltered() && count() && (() => act(verb, true));
+  addressed(leaving, {
+    retry: (of) => many("retry", of),
+    ignore: (of) => many("ignore", of),
+    cancel: (of) => many("cancel", of),
+    retry_all: () => all("retry"),
+    ignore_all: () => all("ignore"),
+    cancel_all: () => all("cancel"),
+  });
+  actionsAddressed(leaving, done);
   bindKeys(leaving, {
     r: (id) => id && mayOperate() && retryOne(id, list.reload),
     x: (id) => id && mayOperate() && toggle(id),
@@ -283,31 +307,31 @@ export const Tasks = view((_, leaving) => {
             : !found()
               ? html`<${Bones} rows=${9} />`
               : items().length
-                ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isChosen=${(task) => chosen.value.has(task.id)} columns=${columns(chosen.value, toggle, toggleAll, items())} card=${card(chosen.value, toggle)} />`
+                ? html`<${List} label="Tasks" rows=${items()} idOf=${(task) => task.id} isSelected=${(task) => selected.value.has(task.id)} columns=${columns(selected.value, toggle, toggleAll, items())} card=${card(selected.value, toggle)} />`
                 : nothing(next())}
           ${!isNowhere() && next() &&
           html`
             <div class="more">
-              ${!items().length && html`<span>The newest tasks were searched; there are older ones.</span>`}
+              ${isSearch() && html`<span data-searched>Searched the newest ${number(found().searched)} tasks, back to ${date(found().back)}.</span>`}
               <${MoreButton} isFetching=${isFetching()} more=${more}>${items().length ? "Show more" : "Search further back"}<//>
             </div>
           `}
         </section>
       `}
-      ${chosen.value.size > 0 && Acting(chosen.value.size, count(), act, () => (chosen.value = new Set()))}
+      ${selected.value.size > 0 && Acting(selected.value.size, count(), act, () => (selected.value = new Set()))}
     </div>
   `;
 });
 
 const nothing = (next) =>
   isFiltered()
-    ? html`<${Empty} picture="search" title=${next ? "Nothing so far" : "No task matches"}>Loosen a filter, or <a href=${address("/tasks")}>clear them all</a>.<//>`
+    ? html`<${Empty} picture="search" title=${next ? "No match so far" : "No task matches"}>Try removing a filter, or <a href=${address("/tasks")}>clear them all</a>.<//>`
     : html`<${Empty} title="No tasks yet">Submit one: <code>pgjobs enqueue room:category:name '{}'</code>, or <code>queue.submit_task(…)</code> in Python.<//>`;
 
 const Acting = (count, counted, act, clear) => html`
-  <div class="acting" role="region" aria-label="Actions on chosen tasks">
-    <span class="strong">${count} chosen</span>
-    <button class="button bare little clear" type="button" onClick=${clear}>Choose none</button>
+  <div class="acting" role="region" aria-label="Actions on selected tasks">
+    <span class="strong">${count} selected</span>
+    <button class="button bare little clear" type="button" onClick=${clear}>Clear selection</button>
     <div class="row these">
       <button class="button little" type="button" onClick=${() => act("retry")}>${icon("retry")}Retry</button>
       <button class="button little" type="button" onClick=${() => act("ignore")}>${icon("hidden")}Ignore</button>
@@ -316,7 +340,7 @@ const Acting = (count, counted, act, clear) => html`
     ${isFiltered() && counted?.total > count &&
     html`
       <div class="row all">
-        <span class="muted small">or all ${total(counted)} that match:</span>
+        <span class="muted small">or all ${total(counted)} matching tasks:</span>
         <button class="button little" type="button" onClick=${() => act("retry", true)}>Retry all</button>
         <button class="button little" type="button" onClick=${() => act("ignore", true)}>Ignore all</button>
         <button class="button little danger" type="button" onClick=${() => act("cancel", true)}>Cancel all</button>

@@ -1,39 +1,27 @@
-// Workers: when they were last heard of, what they serve and what they work on.
-import { mayOperate, remove } from "../api.js";
+// Workers: when they were last seen, what they serve and what they work on.
+import { mayOperate } from "../api.js";
 import { plural, shortId } from "../format.js";
-import { confirm } from "../parts/dialogs.js";
+import { act, actionsAddressed } from "../parts/actions.js";
 import { List, More, pages } from "../parts/lists.js";
 import { Ago, Bones, Empty, Head, TaskLink, Took, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
-import { say } from "../parts/toasts.js";
-import { address } from "../router.js";
+import { jobAddress, workerAddress } from "../router.js";
 import { html, isRoomy, view } from "../view.js";
 
 const SHOWN = 4;
 
-const retire = (worker, done) =>
-  confirm({
-    title: "Retire the worker?",
-    text: `${worker.name ?? shortId(worker.id)} is taken away. What it holds goes back into line, or fails where no attempt is left; its providers go with it.`,
-    verb: "Retire",
-    danger: true,
-    act: async () => {
-      await remove(`workers/${worker.id}`);
-      say("good", "The worker is retired");
-    },
-    done,
-  });
+const retire = (worker, done) => act("retire_worker", worker.id, { data: worker, done });
 
 const state = (worker) => tag(worker.is_alive ? "alive" : "silent");
 const name = (worker) => html`
   <span class="stack close">
-    <span class="name clip">${worker.name ?? "unnamed"}</span>
+    <a class="name clip" data-open href=${workerAddress(worker.id)}>${worker.name ?? "unnamed"}</a>
     <span class="muted small mono clip" title=${worker.id}>${shortId(worker.id)}</span>
   </span>
 `;
 const serves = (worker) => html`
   <span class="row wrap">
-    ${worker.jobs.slice(0, SHOWN).map((job) => html`<a class="chip clip" href=${address("/tasks", { job })} title=${job}>${job.split(":").slice(2).join(":")}</a>`)}
+    ${worker.jobs.slice(0, SHOWN).map((job) => html`<a class="chip clip" href=${jobAddress(job)} title=${job}>${job.split(":").slice(2).join(":")}</a>`)}
     ${worker.job_count > SHOWN && html`<span class="muted small">and ${worker.job_count - SHOWN} more</span>`}
     ${worker.job_count === 0 && html`<span class="muted">nothing</span>`}
   </span>
@@ -59,7 +47,7 @@ const columns = (done) => [
   { title: isRoomy.value ? "State" : "Heartbeat", width: "108px", tight: "126px", cell: life },
   { title: "Heartbeat", roomy: true, width: "136px", cell: heard },
   { title: "Serves", roomy: true, cell: serves },
-  { title: isRoomy.value ? "Works on" : "Serves and works on", width: "26%", tight: "42%", cell: work },
+  { title: isRoomy.value ? "Running" : "Serves and runs", width: "26%", tight: "42%", cell: work },
   { read: "Actions", width: "104px", tight: "88px", kind: "end", cell: (worker) => leave(worker, done) },
 ];
 
@@ -67,14 +55,15 @@ const card = (done) => (worker) => html`
   <div class="row apart"><div class="grow">${name(worker)}</div>${state(worker)}</div>
   ${serves(worker)}
   ${works(worker)}
-  <div class="row apart small"><span class="muted">heard of ${heard(worker)}</span>${leave(worker, done)}</div>
+  <div class="row apart small"><span class="muted">last seen ${heard(worker)}</span>${leave(worker, done)}</div>
 `;
 
 export const Workers = view((_, leaving) => {
   const list = pages(leaving, "workers/status");
   const silent = () => (list.data.value?.items ?? []).filter((worker) => !worker.is_alive).length;
+  actionsAddressed(leaving, list.reload);
   return () => html`
-    <${Head} title="Workers" lead=${list.data.value ? `${plural(list.data.value.total - silent(), "worker")} alive${silent() ? `, ${silent()} silent` : ""}` : "Who runs tasks."}><//>
+    <${Head} title="Workers" lead=${list.data.value ? `${plural(list.data.value.total - silent(), "worker")} alive${silent() ? `, ${silent()} silent` : ""}` : "Processes that run tasks."}><//>
     <div class="stack">
       ${list.problem.value && html`<${Trouble} problem=${list.problem.value} retry=${list.reload} />`}
       <section class="panel" aria-label="List of workers">
@@ -82,7 +71,7 @@ export const Workers = view((_, leaving) => {
           ? html`<${Bones} />`
           : list.data.value.items.length
             ? html`<${List} label="Workers" rows=${list.data.value.items} idOf=${(worker) => worker.id} columns=${columns(list.reload)} card=${card(list.reload)} /><${More} of=${list} />`
-            : html`<${Empty} picture="workers" title="No workers">Tasks wait until one comes: <code>pgjobs worker myapp:jobs</code>.<//>`}
+            : html`<${Empty} picture="workers" title="No workers">Tasks wait until one starts: <code>pgjobs worker myapp:jobs</code>.<//>`}
       </section>
     </div>
   `;

@@ -2,19 +2,37 @@
 import { post } from "../api.js";
 import { number, plural, total } from "../format.js";
 import { html, signal, view } from "../view.js";
+import { Reason } from "./actions.js";
+import { CopyAs, because, call, command, literal, word } from "./copyas.js";
 import { show } from "./dialogs.js";
 import { icon } from "./icons.js";
 import { Bones, Meter } from "./small.js";
 import { say } from "./toasts.js";
 
 const WORDS = {
-  retry: { title: "Retry tasks", would: "would start over", did: "started over", verb: "Retry" },
-  ignore: { title: "Ignore tasks", would: "would be put aside", did: "put aside", verb: "Ignore" },
-  cancel: { title: "Cancel tasks", would: "would be cancelled or asked to stop", did: "cancelled or asked to stop", verb: "Cancel them", danger: true },
+  retry: { title: "Retry tasks", would: "will return to the queue", did: "returned to the queue", verb: "Retry" },
+  ignore: { title: "Ignore tasks", would: "will be ignored", did: "ignored", verb: "Ignore" },
+  cancel: { title: "Cancel tasks", would: "will be cancelled, or cancellation requested if running", did: "cancelled, or cancellation requested", verb: "Cancel tasks", danger: true },
 };
 
 export function bulk(request, done) {
-  show(WORDS[request.verb].title, ({ close }) => html`<${Bulk} request=${request} done=${done} close=${close} />`);
+  const { verb, ids, at = ids ? verb : `${verb}_all` } = request;
+  show(WORDS[verb].title, ({ close }) => html`<${Bulk} request=${request} done=${done} close=${close} />`, { at, of: ids?.join(",") });
+}
+
+// The CLI knows these filters by name; with others there is no command that does the same.
+const OPTIONS = ["status", "job", "room", "owner"];
+function commands({ verb, ids, filter }, reason) {
+  const given = Object.entries(filter ?? {}).filter(([, value]) => value);
+  const http = ["POST", "tasks/actions", { verb, ...(ids ? { ids } : { filter: Object.fromEntries(given) }), dry_run: false, reason }];
+  if (ids)
+    return {
+      sql: call(`${verb}_tasks`, [], { task_uuids: null, reason }).replace("(", `(task_uuids => array[${ids.map(literal).join(", ")}]::uuid[]${reason ? ", " : ""}`),
+      cli: command(`pgjobs tasks ${verb}`, ids.join(" "), "--yes", because(reason)),
+      http,
+    };
+  const isKnown = given.every(([name]) => OPTIONS.includes(name));
+  return { cli: isKnown && command(`pgjobs tasks ${verb}`, ...given.map(([name, value]) => `--${name} ${word(value)}`), "--yes", because(reason)), http };
 }
 
 // The API takes so many ids at once, and of what matches a filter a batch at a time.
@@ -70,7 +88,7 @@ const Bulk = view((given, leaving) => {
     isStopped = false;
     let isWhole = true;
     progress.value = NONE;
-    const did = () => `${words.did}${progress.peek().refused ? `, ${number(progress.peek().refused)} left alone` : ""}`;
+    const did = () => `${words.did}${progress.peek().refused ? `, ${number(progress.peek().refused)} skipped` : ""}`;
     try {
       for await (const answer of batches(request, { dry_run: false, reason: reason.value.trim() || null })) {
         progress.value = sum(progress.peek(), answer);
@@ -81,7 +99,7 @@ const Bulk = view((given, leaving) => {
       else say("bad", `Stopped: ${number(progress.peek().changed)} of ${all} tasks ${did()}`);
       close();
     } catch (error) {
-      if (progress.peek().changed) say("bad", `Broken off: ${number(progress.peek().changed)} of ${all} tasks ${did()}`);
+      if (progress.peek().changed) say("bad", `Interrupted: ${number(progress.peek().changed)} of ${all} tasks ${did()}`);
       problem.value = error;
       progress.value = null;
     }
@@ -95,15 +113,13 @@ const Bulk = view((given, leaving) => {
       html`
         <p data-preview>
           ${request.ids
-            ? html`Of ${plural(known, "chosen task")}, <strong>${number(preview.value.changed)}</strong> ${words.would}`
+            ? html`Of ${plural(known, "selected task")}, <strong>${number(preview.value.changed)}</strong> ${words.would}`
             : html`<strong>${all}</strong> tasks match. Of the first ${number(preview.value.changed + preview.value.refused)}, <strong>${number(preview.value.changed)}</strong> ${words.would}`}${preview.value.refused
-            ? html`; ${number(preview.value.refused)} would be left alone, because their status does not allow it.`
+            ? html`; ${number(preview.value.refused)} will be skipped: their status does not allow it.`
             : "."}
         </p>
-        <label class="field">
-          <span>Reason (optional, others can read it)</span>
-          <textarea class="input" maxlength="200" value=${reason.value} onInput=${(event) => (reason.value = event.target.value)}></textarea>
-        </label>
+        <${Reason} reason=${reason} />
+        <${CopyAs} ...${commands(request, reason.value.trim() || null)} />
       `}
       ${progress.value &&
       html`
@@ -112,7 +128,7 @@ const Bulk = view((given, leaving) => {
       `}
       ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
       <div class="foot">
-        <button class="button" type="button" onClick=${stop}>${progress.value ? "Stop here" : "Back"}</button>
+        <button class="button" type="button" onClick=${stop}>${progress.value ? "Stop" : "Back"}</button>
         <button class="button main ${words.danger ? "danger" : ""}" type="submit" disabled=${!preview.value || progress.value || !preview.value.changed}>${words.verb}</button>
       </div>
     </form>

@@ -1,5 +1,7 @@
 // Dialogs: in the middle on a desk, a drawer from below on a phone. The browser keeps the focus inside.
-import { html, signal, view } from "../view.js";
+import { askedDialog, mark } from "../router.js";
+import { effect, html, signal, untracked, view } from "../view.js";
+import { CopyAs } from "./copyas.js";
 import { icon } from "./icons.js";
 import { Toasts } from "./toasts.js";
 
@@ -8,19 +10,38 @@ let count = 0;
 
 // Shows what `draw({close})` draws until it is closed. Each closes itself only: the browser tells of a closing
 // later, and an answer may come later, when another dialog is open already.
-export function show(title, draw, options = {}) {
-  close();
+//
+// With `at` it has an address, and what is shown can be sent to somebody: `of` says what it is about.
+export function show(title, draw, { at = null, of = null, ...options } = {}) {
+  hide();
+  mark(at, of);
   const number = ++count;
   open.value = { number, title, draw, close: () => open.peek()?.number === number && close(), ...options };
 }
 
 // Removed alone, a dialog would not give the focus back.
-export function close() {
+function hide() {
   document.querySelector("dialog[open]")?.close();
   open.value = null;
 }
+export function close() {
+  hide();
+  mark();
+}
 // A dialog belongs to its page: a link in it, or the browser's way back, leaves both.
-addEventListener("hashchange", close);
+addEventListener("hashchange", hide);
+
+// Opens the dialog that the address asks for, once what it is about is known: each of `openers` gets that and
+// answers with what opens it, or nothing yet.
+export function addressed(leaving, openers) {
+  leaving(
+    effect(() => {
+      const asked = askedDialog.value;
+      const go = asked && openers[asked.name]?.(asked.of);
+      if (go) setTimeout(() => askedDialog.peek() === asked && untracked(go));
+    }),
+  );
+}
 
 // Asked of the page: the browser closes a dialog before it tells us.
 export const isOpen = () => document.querySelector("dialog[open]") !== null;
@@ -44,7 +65,11 @@ const Dialog = view(() => {
       aria-labelledby="dialog-title"
       onClose=${close}
       onPointerDown=${(event) => (pressed = event.target)}
-      onClick=${(event) => event.target === event.currentTarget && pressed === event.target && close()}
+      onClick=${(event) => {
+        // The way back from where a link leads is to the page, not into its dialog.
+        if (event.target.closest?.('a[href^="#"]')) mark();
+        if (event.target === event.currentTarget && pressed === event.target) close();
+      }}
     >
       <div class="sheet">
         <div class="row apart">
@@ -60,15 +85,15 @@ const Dialog = view(() => {
 
 // Asks before doing, with an optional reason. What is refused stays in the dialog; `done` is called then
 // too, because a refusal means that things are no longer as they are shown.
-export function confirm({ title, ...question }) {
-  show(title, ({ close }) => html`<${Question} ...${question} close=${close} />`);
+export function confirm({ title, at, of, ...question }) {
+  show(title, ({ close }) => html`<${Question} ...${question} close=${close} />`, { at, of });
 }
 
 const Question = view(() => {
   const reason = signal("");
   const problem = signal(null);
   const isBusy = signal(false);
-  return ({ text, verb, danger, withReason, act, done, close }) => {
+  return ({ text, verb, danger, withReason, act, done, close, as }) => {
     const submit = async (event) => {
       event.preventDefault();
       isBusy.value = true;
@@ -92,6 +117,7 @@ const Question = view(() => {
             <textarea class="input" maxlength="200" value=${reason.value} onInput=${(event) => (reason.value = event.target.value)}></textarea>
           </label>
         `}
+        ${as && html`<${CopyAs} ...${as(reason.value.trim() || null)} />`}
         ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>

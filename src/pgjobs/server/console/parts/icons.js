@@ -37,6 +37,7 @@ const PATHS = {
   info: ["M12 3a9 9 0 100 18 9 9 0 000-18zM12 11v5M12 8v.01"],
   leave: ["M10 4H5v16h5M15 8l4 4-4 4M19 12H9"],
   next: ["M9 5l7 7-7 7"],
+  pencil: ["M4 20h4L19 9l-4-4L4 16zM13 7l4 4"],
   inbox: ["M4 13l3-8h10l3 8v6H4zM4 13h5l1.5 2.5h3L15 13h5"],
 };
 

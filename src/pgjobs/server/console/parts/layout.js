@@ -8,7 +8,7 @@ import { Dialogs, close, show } from "./dialogs.js";
 import { icon } from "./icons.js";
 import { say } from "./toasts.js";
 
-const PAGES = [
+export const PAGES = [
   { to: "/", name: "Overview", picture: "overview" },
   { to: "/tasks", name: "Tasks", picture: "tasks" },
   { to: "/jobs", name: "Jobs", picture: "jobs" },
@@ -56,7 +56,7 @@ const Who = () => session.value && html`
   <div class="who">
     <div class="name">
       <div class="strong clip" title=${session.value.id}>${session.value.id}</div>
-      <div class="muted small">${session.value.is_superuser ? "may operate" : "may look"}</div>
+      <div class="muted small">${session.value.is_superuser ? "Operator" : "Read-only"}</div>
     </div>
     <div class="row">
       <button class="button bare icononly" type="button" onClick=${() => switchTheme()} aria-label=${theme.value === "dark" ? "Light colours" : "Dark colours"} title="Light or dark">
@@ -75,7 +75,7 @@ const Away = () =>
   html`
     <div class="notice warn away" role="alert">
       ${icon("block")}
-      <div class="grow">The server cannot be reached. You see what it told last; it is asked again every few seconds.</div>
+      <div class="grow">The server cannot be reached. Showing the last known data; retrying every few seconds.</div>
       <button class="button little" type="button" onClick=${lookAtAll}>Try again</button>
     </div>
   `;
@@ -85,7 +85,7 @@ export const Frame = view(() => {
     show("Menu", () => html`<${Nav} onChoose=${close} /><${Who} />`, { drawer: true });
   return ({ children }) => html`
     <div class="frame">
-      <a class="skip" href=${`#${path.value}`} onClick=${toContent}>To the content</a>
+      <a class="skip" href=${`#${path.value}`} onClick=${toContent}>Skip to content</a>
       <div class="bar">
         <button class="button bare icononly" type="button" aria-label="Menu" onClick=${menu}>${icon("menu")}</button>
         <${Brand} />

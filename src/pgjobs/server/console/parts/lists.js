@@ -9,13 +9,13 @@ const PAGE = 100;
 
 // columns: {title, width, kind, cell}; those marked `roomy` need a wide screen, and on a narrower one `tight`
 // is the width. `card` draws a row on a phone. Rows have an id for the keyboard.
-export function List({ label, columns: all, rows, idOf, card, isChosen = () => false }) {
+export function List({ label, columns: all, rows, idOf, card, isSelected = () => false }) {
   const columns = all.filter((column) => isRoomy.value || !column.roomy);
   const width = (column) => (isRoomy.value ? column.width : (column.tight ?? column.width));
   if (!isWide.value)
     return html`
       <ul class="cards" aria-label=${label}>
-        ${rows.map((row) => html`<li key=${idOf(row)} data-row=${idOf(row)} class=${isChosen(row) ? "chosen" : ""}>${card(row)}</li>`)}
+        ${rows.map((row) => html`<li key=${idOf(row)} data-row=${idOf(row)} class=${isSelected(row) ? "selected" : ""}>${card(row)}</li>`)}
       </ul>
     `;
   return html`
@@ -34,7 +34,7 @@ export function List({ label, columns: all, rows, idOf, card, isChosen = () => f
       <tbody>
         ${rows.map(
           (row) => html`
-            <tr key=${idOf(row)} data-row=${idOf(row)} class=${isChosen(row) ? "chosen" : ""}>
+            <tr key=${idOf(row)} data-row=${idOf(row)} class=${isSelected(row) ? "selected" : ""}>
               ${columns.map((column) => html`<td class=${column.kind ?? ""}>${column.cell(row)}</td>`)}
             </tr>
           `,
@@ -71,7 +71,7 @@ export const More = ({ of }) => {
     items.length < total &&
     html`
       <div class="more">
-        <span>${number(items.length)} of ${number(total)} are shown.</span>
+        <span>Showing ${number(items.length)} of ${number(total)}.</span>
         <${MoreButton} isFetching=${of.isFetching()} more=${of.more}>Show more<//>
       </div>
     `

@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { look, word } from "./tags.js";
 
 const said = (run) =>
-  [word(run.status), run.is_manual && "by hand", date(run.due_at), run.reason].filter(Boolean).join(", ");
+  [word(run.status), run.is_manual && "manual", date(run.due_at), run.reason].filter(Boolean).join(", ");
 
 const mark = (run) => {
   const [tone, picture] = look(run.status);
@@ -19,4 +19,4 @@ const mark = (run) => {
 export const Marks = ({ runs, most }) =>
   runs.length
     ? html`<ol class="marks" aria-label="Last runs, newest first">${runs.slice(0, most).map((run) => html`<li key=${run.due_at + run.status + run.task_id}>${mark(run)}</li>`)}</ol>`
-    : html`<span class="muted">none yet</span>`;
+    : html`<span class="muted">no runs yet</span>`;

@@ -24,7 +24,7 @@ const relative = (schedule) => html`<${Relative} at=${schedule.next_run_at} isOv
 // `isAlone`: nothing around it says what it is about.
 export const NextRun = ({ schedule, isAlone }) => {
   if (schedule.paused_at) return lines(html`<span class="muted">paused</span>`, html`<${Ago} at=${schedule.paused_at} />`);
-  if (!schedule.next_run_at) return html`<span class="muted">${isAlone ? "never again" : "never"}</span>`;
+  if (!schedule.next_run_at) return html`<span class="muted">${isAlone ? "no more runs" : "never"}</span>`;
   const exact = html`<span title=${schedule.timezone}>${timeOf(schedule, schedule.next_run_at)}</span>`;
   return lines(html`${isAlone && schedule.state !== "overdue" && "next "}${relative(schedule)}`, exact);
 };

@@ -3,10 +3,10 @@ import { isPaused, state } from "../live.js";
 import { html } from "../view.js";
 
 const SAID = {
-  live: ["Live", "Changes are shown as they happen. Pause to keep the page still; nothing is asked meanwhile."],
-  polling: ["Looking every 5 s", "The event stream cannot be had just now."],
-  paused: ["Paused", "Nothing is asked until you resume."],
-  hidden: ["Resting", "Nothing is asked while nobody looks."],
+  live: ["Live", "Changes are shown as they happen. Pause to freeze the page; no requests are sent meanwhile."],
+  polling: ["Polling every 5 s", "The event stream is not available."],
+  paused: ["Paused", "No requests are sent until you resume."],
+  hidden: ["Paused", "No requests are sent while the tab is hidden."],
 };
 
 export const togglePause = () => (isPaused.value = !isPaused.peek());

@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { date } from "../format.js";
 import { resource } from "../live.js";
-import { address } from "../router.js";
+import { jobAddress } from "../router.js";
 import { html, view } from "../view.js";
 import { close, show } from "./dialogs.js";
 import { timeOf } from "./nextrun.js";
@@ -10,13 +10,13 @@ import { Ago, Bones, Json, TaskLink, Trouble } from "./small.js";
 import { tag, tone } from "./tags.js";
 
 const MISSED = {
-  once: "One run makes up for all that were missed.",
-  skip: "A run that nobody started within a minute is left out.",
-  each: "Each run that was missed is made up for.",
+  once: "Missed runs are run once, together.",
+  skip: "A run not started within a minute is skipped.",
+  each: "Every missed run is run later.",
 };
 const OVERLAP = {
-  true: "A run may begin before the last one has ended.",
-  false: "A run is left out while the one before has not ended.",
+  true: "Runs may overlap.",
+  false: "A run is skipped while the previous one is still running.",
 };
 
 export const Timing = ({ schedule, isBrief }) => html`
@@ -27,8 +27,8 @@ export const Timing = ({ schedule, isBrief }) => html`
 `;
 
 const Upcoming = ({ schedule }) => {
-  if (schedule.paused_at) return html`<p class="muted">None while it is paused.</p>`;
-  if (!schedule.upcoming.length) return html`<p class="muted">None any more.</p>`;
+  if (schedule.paused_at) return html`<p class="muted">None while paused.</p>`;
+  if (!schedule.upcoming.length) return html`<p class="muted">None.</p>`;
   return html`
     <ol class="times">
       ${schedule.upcoming.map((at) => html`<li key=${at}><span>${timeOf(schedule, at, { weekday: "short" })}</span><span class="muted small"><${Ago} at=${at} /></span></li>`)}
@@ -43,7 +43,7 @@ const Recent = ({ runs }) =>
           ${runs.map(
             (run) => html`
               <li key=${run.due_at + run.status + run.task_id} class=${tone(run.status)}>
-                <span class="row wrap">${tag(run.status)}${run.is_manual && html`<span class="chip">by hand</span>`}${run.task_id && html`<span onClick=${close}><${TaskLink} id=${run.task_id} /></span>`}</span>
+                <span class="row wrap">${tag(run.status)}${run.is_manual && html`<span class="chip">manual</span>`}${run.task_id && html`<span onClick=${close}><${TaskLink} id=${run.task_id} /></span>`}</span>
                 <span class="muted small"><${Ago} at=${run.due_at} /> · ${date(run.due_at)}</span>
                 ${run.reason && html`<span class="small">${run.reason}</span>`}
               </li>
@@ -51,7 +51,7 @@ const Recent = ({ runs }) =>
           )}
         </ol>
       `
-    : html`<p class="muted">It has not run yet.</p>`;
+    : html`<p class="muted">No runs yet.</p>`;
 
 const Details = view((given, leaving) => {
   const { id } = given.peek();
@@ -66,7 +66,7 @@ const Details = view((given, leaving) => {
         <dt>Address</dt><dd class="mono">${schedule.full_name}</dd>
         <dt>When</dt><dd><${Timing} schedule=${schedule} /></dd>
         <dt>State</dt><dd>${tag(schedule.state)}</dd>
-        <dt>Job</dt><dd><a href=${address("/tasks", { job: schedule.job })} onClick=${close}>${schedule.job}</a></dd>
+        <dt>Job</dt><dd><a href=${jobAddress(schedule.job)} onClick=${close}>${schedule.job}</a></dd>
         <dt>Priority</dt><dd>${schedule.priority}</dd>
         ${schedule.max_attempts && html`<dt>Attempts</dt><dd>${schedule.max_attempts}</dd>`}
         ${schedule.owner && html`<dt>Owner</dt><dd>${schedule.owner}</dd>`}
@@ -75,7 +75,7 @@ const Details = view((given, leaving) => {
         <dt>Overlap</dt><dd>${OVERLAP[schedule.overlap]}</dd>
         <dt>Registered</dt><dd><${Ago} at=${schedule.created_at} /></dd>
       </dl>
-      <h3>Next times, in ${schedule.timezone}</h3>
+      <h3>Next runs, in ${schedule.timezone}</h3>
       <${Upcoming} schedule=${schedule} />
       <h3>Payload</h3>
       <${Json} value=${schedule.payload} label="Payload" />
@@ -85,4 +85,4 @@ const Details = view((given, leaving) => {
   };
 });
 
-export const details = (schedule) => show(schedule.name, () => html`<${Details} id=${schedule.id} />`, { wide: true });
+export const details = (schedule) => show(schedule.name ?? "Schedule", () => html`<${Details} id=${schedule.id} />`, { wide: true, at: "details", of: schedule.id });

@@ -67,7 +67,7 @@ export const Copy = view(() => {
   const isDone = signal(false);
   return ({ text, what }) => {
     const copy = async () => {
-      if (!(await copied(text))) return say("bad", `${what} could not be copied: the browser does not let the page. Select it and copy it yourself.`);
+      if (!(await copied(text))) return say("bad", `${what} could not be copied: the browser refused. Select it and copy it by hand.`);
       isDone.value = true;
       say("good", `${what} copied`);
       setTimeout(() => (isDone.value = false), 1500);
