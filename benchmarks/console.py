@@ -28,7 +28,7 @@ REQUESTS = {
     "failed tasks of a job": f"tasks?status=failed&job={JOB}",
     "completed tasks": "tasks?status=completed",
     "cancelled tasks": "tasks?status=cancelled",
-    "tasks put aside": "tasks?status=ignored",
+    "ignored tasks": "tasks?status=ignored",
     "as many tasks as are asked for at once": "tasks?limit=150",
     "a text": "tasks?text=db1234",
     "a text nobody says": "tasks?text=nothing%20says%20this",
@@ -41,19 +41,26 @@ REQUESTS = {
     "why a task waits": "tasks/{task}/why",
     "attempts of a task": "tasks/{task}/attempts",
     "events of a task": "tasks/{task}/events",
+    "a task by its number": "tasks?text=4711",
+    "a text in payloads": "tasks?text=db1234&payloads=true",
+    "tasks of a part of a job's name": "tasks?job=job7",
     "jobs": "jobs?limit=50",
+    "a job": "jobs/{job}/details",
+    "errors of a job": f"errors?job={JOB}",
     "workers": "workers/status?limit=200",
+    "workers of a job": f"workers/status?job={JOB}&limit=20",
+    "a worker": "workers/{worker}/details",
     "providers": "providers/status?limit=200",
     "schedules": "schedules?limit=20",
     "schedules of a job": f"schedules?job={JOB}",
     "a schedule": "schedules/{schedule}",
     "when a schedule would run": "schedules/preview?cron=30%202%20*%20*%20*&timezone=Europe/Berlin",
     "database": "database",
-    "clean-ups": CLEANUPS,
-    "clean-ups, a late page": f"{CLEANUPS}?page=400",
-    "clean-ups that are done": f"{CLEANUPS}?status=done",
-    "clean-ups of a node that wait": f"{CLEANUPS}?status=queued&node_id=node3",
-    "a clean-up": f"{CLEANUPS}/{{run}}",
+    "cleanups": CLEANUPS,
+    "cleanups, a late page": f"{CLEANUPS}?page=400",
+    "cleanups that are done": f"{CLEANUPS}?status=done",
+    "cleanups of a node that wait": f"{CLEANUPS}?status=queued&node_id=node3",
+    "a cleanup": f"{CLEANUPS}/{{run}}",
     "nodes that clean up": f"{CLEANUPS}/nodes",
 }
 
@@ -64,7 +71,10 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
     [waiting] = (await bench.queue.find_tasks(status="pending", page_size=1)).found
     [schedule] = await bench.queue.list_schedules(page_size=1)
     [cleanup, *_] = await bench.queue.list_cleanups(page_size=1)
+    [worker, *_] = await bench.queue.show_workers(page_size=1)
     known = {
+        "job": JOB,
+        "worker": worker.id,
         "task": waiting["id"],
         "schedule": schedule.uuid,
         "run": cleanup.run_id,

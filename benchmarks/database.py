@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from pgjobs import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.binaries import find_binaries
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from benchmarks import claims, console, contests, core, http_cycle, retention, wakeups
+from benchmarks import claims, console, contests, core, http_cycle, retention, sharing, wakeups
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
 
 __all__ = ["SCENARIOS", "Bar", "Samples", "Scale", "Scenario"]
@@ -21,6 +21,7 @@ SCENARIOS: list[Scenario] = [
     *contests.SCENARIOS,
     *core.SCENARIOS,
     *claims.SCENARIOS,
+    *sharing.SCENARIOS,
     *wakeups.SCENARIOS,
     *http_cycle.SCENARIOS,
     *_views(),

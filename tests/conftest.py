@@ -15,7 +15,7 @@ import pytest
 from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.factories import postgresql_noproc
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from pgjobs.schema.migrate import install_test_clock, migrate, read_release
 from tests.databases import Databases

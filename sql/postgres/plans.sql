@@ -13,15 +13,16 @@ begin
     select p.settings, p.names
     from (values
     ('plan_cache_mode = force_generic_plan; jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_bitmapscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
-      '_error_pattern', '_found_tasks', '_newest_of_job', '_newest_owned', '_page_of_tasks', '_retire_orphans',
-      '_revive_jobs', '_shown_cleanups', 'cancel_task', 'cancel_tasks', 'claim_tasks', 'complete_tasks',
+      '_block', '_block_again', '_cancel_children', '_error_pattern', '_found_tasks', '_lock_waiting', '_newest_of_job', '_newest_owned', '_page_of_tasks', '_recheck_blocked', '_release_some', '_resume', '_retire_orphans',
+      '_revive_jobs', '_settle', '_shown_cleanups', '_stale', '_verdicts', 'call_tasks', 'cancel_task', 'cancel_tasks', 'claim_tasks', 'complete_tasks',
       'count_found_tasks', 'fail_tasks', 'find_tasks', 'fire_schedules', 'ignore_task', 'ignore_tasks', 'list_events',
       'list_tasks', 'mark_waiting', 'prune_tasks', 'release_tasks', 'renew_tasks', 'report_progress', 'retry_task',
-      'retry_tasks', 'show_task', 'start_tasks', 'submit_and_show', 'submit_tasks', 'track_tasks', 'unignore_task',
+      'retry_tasks', 'save_step', 'send_signal', 'show_task', 'start_tasks', 'submit_and_show', 'submit_tasks', 'submit_unique',
+      'suspend_task', 'track_tasks', 'unignore_task',
       'unignore_tasks', 'update_task', 'watch_task'
     ]),
     ('jit = off; max_parallel_workers_per_gather = 0', array[
-      '_partitions', '_troubles_of_cleanups', '_troubles_of_database', '_troubles_of_jobs', '_troubles_of_partitions',
+      '_check_belongings', '_check_places', '_check_sharing', '_check_waits', '_partitions', '_troubles_of_cleanups', '_troubles_of_database', '_troubles_of_jobs', '_troubles_of_partitions',
       '_troubles_of_schedules', 'blockers', 'errors', 'findings', 'get_generic_job', 'jobs_status', 'list_metrics',
       'metrics', 'overview', 'providers_status', 'storage', 'throughput', 'top'
     ]),

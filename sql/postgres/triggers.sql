@@ -7,7 +7,8 @@ begin
     select g.relation
     from unnest(array[
       'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events',
-      'targets', 'run_targets', 'schedules', 'schedule_runs'
+      'targets', 'run_targets', 'schedules', 'schedule_runs', 'steps', 'kept_progress', 'signals', 'dependencies',
+      'settled', 'rechecks', 'workflows', 'workflow_tasks', 'sharing', 'key_weights'
     ]) as g (relation)
     union all
     select p.partition from pgjobs._partitions() as p
@@ -39,15 +40,10 @@ when (
 )
 execute function pgjobs._refuse_direct_change();
 
--- Announcements: one statement-level trigger per fact, so that a batch costs one call.
-create trigger submitted after insert on pgjobs.tasks
-referencing new table as new_rows for each statement execute function pgjobs._announce_submitted();
-create trigger returned after insert on pgjobs.ready
-referencing new table as new_rows for each statement execute function pgjobs._announce_ready();
+-- Announcements: one statement-level trigger per fact, so that a batch costs one call. What is
+-- submitted, claimed and put back is announced by the verbs: see _tell_submitted.
 create trigger backing_off after insert on pgjobs.scheduled
 referencing new table as new_rows for each statement execute function pgjobs._announce_scheduled();
-create trigger claimed after insert on pgjobs.leases
-referencing new table as new_rows for each statement execute function pgjobs._announce_claimed();
 create trigger started after update on pgjobs.leases
 referencing old table as old_rows new table as new_rows for each statement execute function pgjobs._announce_started();
 create trigger ended after insert on pgjobs.outcomes
@@ -60,9 +56,7 @@ for each statement execute function pgjobs._refuse_generic_change();
 create trigger generic_jobs_have_verbs instead of insert or update or delete on pgjobs.generic_jobs
 for each row execute function pgjobs._refuse_generic_change();
 
--- Where a run writes is settled when it starts.
-create trigger started_at_once_with_target after insert on pgjobs.leases
-referencing new table as new_rows for each statement execute function pgjobs._snapshot_targets();
+-- Where a run writes is settled when it starts; claim_tasks does the same for one that starts at once.
 create trigger started_with_target after update on pgjobs.leases
 referencing new table as new_rows for each statement execute function pgjobs._snapshot_targets();
 
@@ -87,3 +81,9 @@ create trigger retries_noted after insert on pgjobs.scheduled
 referencing new table as new_rows for each statement execute function pgjobs._note_retries();
 create trigger announced after insert on pgjobs.events
 for each statement execute function pgjobs._announce_events();
+
+-- Jobs that share by key: a slot or a turn came free, by whatever way.
+create trigger key_came_free after delete on pgjobs.leases
+for each row when (old.key is not null) execute function pgjobs._free_key();
+create trigger key_moved_on after delete on pgjobs.scheduled
+for each row when (old.key is not null) execute function pgjobs._free_key();

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pgjobs.contrib.manager import backend_for as backend_for
     from pgjobs.jobs.context import Abort as Abort
     from pgjobs.jobs.context import Blocked as Blocked
-    from pgjobs.jobs.context import RunningTask as RunningTask
     from pgjobs.jobs.context import Snooze as Snooze
+    from pgjobs.jobs.context import TaskContext as TaskContext
     from pgjobs.jobs.context import current_task as current_task
     from pgjobs.jobs.handles import TaskCancelled as TaskCancelled
     from pgjobs.jobs.handles import TaskFailed as TaskFailed
@@ -39,7 +39,7 @@ _HOMES = {
     "JobManager": "pgjobs.contrib.manager",
     "Jobs": "pgjobs.jobs.jobs",
     "Queue": "pgjobs.queue.queue",
-    "RunningTask": "pgjobs.jobs.context",
+    "TaskContext": "pgjobs.jobs.context",
     "Snooze": "pgjobs.jobs.context",
     "TaskCancelled": "pgjobs.jobs.handles",
     "TaskFailed": "pgjobs.jobs.handles",

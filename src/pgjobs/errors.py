@@ -43,7 +43,7 @@ class TaskNotFound(NotFound):
 
 
 class WorkerNotFound(NotFound):
-    """No such worker: never registered, retired, or swept away after its heartbeats stopped."""
+    """No such worker: never registered, retired, or removed after its heartbeats stopped."""
 
     sqlstate, problem = "PJ003", "worker-not-found"
 
@@ -67,7 +67,7 @@ class SchemaConflict(Conflict):
 
 
 class InvalidTransition(Conflict):
-    """The task's current status does not allow this step."""
+    """The task's current status does not allow this change."""
 
     sqlstate, problem = "PJ006", "invalid-task-transition"
 
@@ -79,7 +79,7 @@ class LeaseLost(Conflict):
 
 
 class NoWorkersAvailable(Conflict):
-    """Nobody serves the job and the caller asked to be told."""
+    """No worker serves the job, and the caller requires one."""
 
     sqlstate, problem = "PJ008", "no-workers-available"
 
@@ -145,7 +145,7 @@ class RoomLocked(PgJobsError):
 
 
 class JobUnavailable(Conflict):
-    """The job is archived, or still has work that forbids the step."""
+    """The job is archived, or still has work that prevents this."""
 
     sqlstate, problem = "PJ019", "job-unavailable"
 
@@ -183,6 +183,12 @@ class TokenNotFound(NotFound):
     sqlstate, problem = "PJ023", "token-not-found"
 
 
+class WorkflowNotFound(NotFound):
+    """No such workflow."""
+
+    sqlstate, problem = "PJ024", "workflow-not-found"
+
+
 class SchemaBehind(PgJobsError):
     """The database was not migrated to the version this program needs."""
 
@@ -196,7 +202,7 @@ class SchemaChanged(PgJobsError):
 
 
 class DatabaseUnavailable(PgJobsError):
-    """The database cannot be reached or written to, or too many got in each other's way there; try again."""
+    """The database cannot be reached or written to, or a deadlock persisted; retry."""
 
     problem, status = "database-unavailable", 503
 
@@ -208,7 +214,7 @@ class MigrationFailed(PgJobsError):
 
 
 class SchemaAhead(MigrationFailed):
-    """The database was migrated by a newer version. Programs of this one go on, but cannot take it back."""
+    """The database was migrated by a newer version. Programs of this one work, but cannot take it back."""
 
 
 def _leaves(cls: type[PgJobsError]) -> list[type[PgJobsError]]:

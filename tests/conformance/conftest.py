@@ -15,8 +15,8 @@ import pytest
 import pytest_asyncio
 from pytest_postgresql.executors import NoopExecutor
 
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Event, Worker
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
 from tests.databases import Databases
 from tests.dav_server import PASSWORD, USER, DavPlace, dav_serving

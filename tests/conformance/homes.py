@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 
 from pgjobs.drivers.postgres.driver import BoundDriver
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 
 
 class Clock:

@@ -33,7 +33,7 @@ class Task:
         return self.status in ("claimed", "running")
 
     def end(self, status: str) -> None:
-        """Ended, or put aside; the token stays, for whoever repeats an acknowledgement."""
+        """Ended, or ignored; the token stays, for whoever repeats an acknowledgement."""
         self.status, self.run_at, self.worker, self.until = status, None, None, None
         self.is_cancel_requested = False
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.conformance.stages import claim
 
 RUNS = "lab:backups:nightly"
@@ -31,7 +31,7 @@ async def failed_run(queue: Queue, job: str = RUNS, **options: Any) -> UUID:
 
 
 async def cleanup_of(queue: Queue, clock: Any, **options: Any) -> UUID:
-    """A failed run whose clean-up task is queued."""
+    """A failed run whose cleanup task is queued."""
     run = await failed_run(queue, await register_runs(queue, **options))
     await clock.advance(WEEK)
     assert await queue.reconcile_cleanups() == 1

@@ -1,4 +1,4 @@
-"""Clean-up tasks: where runs write, and which of them get a task."""
+"""Cleanup tasks: where runs write, and which of them get a task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobNotFound
-from pgjobs.queue.cleanups import CLEANUP_JOB
+from pgjobs.queue.records import CLEANUP_JOB
 from tests.conformance.runs import (
     NOWHERE,
     RUNS,

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobNotFound, JobUnavailable, TaskNotFound
-from pgjobs.queue.cleanups import CLEANUP_JOB
+from pgjobs.queue.records import CLEANUP_JOB
 from tests.conformance.runs import (
     NOWHERE,
     RUNS,

@@ -1,4 +1,4 @@
-"""Clean-up tasks as operators see and steer them."""
+"""Cleanup tasks as operators see and steer them."""
 
 from __future__ import annotations
 

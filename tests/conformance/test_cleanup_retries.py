@@ -1,4 +1,4 @@
-"""Clean-up tasks that fail: how soon they are tried again, and when no more."""
+"""Cleanup tasks that fail: how soon they are tried again, and when no more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs.queue.cleanups import CLEANUP_JOB
+from pgjobs.queue.records import CLEANUP_JOB
 from tests.conformance.runs import (
     cleanup_of,
     fail,

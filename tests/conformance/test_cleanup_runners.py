@@ -20,7 +20,7 @@ from pgjobs.contrib.cleanup import (
     CleanupError,
     CleanupRunner,
 )
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.conformance.cleaners import Recording, eventually
 from tests.conformance.runs import (
     WEEK,

@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.errors import Conflict, InvalidArgument, JobNotFound, TaskNotFound
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Worker
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.conformance.homes import Clock
 from tests.conformance.stages import STAGES, claim, failed, pending, retrying
 from tests.releases import newest_migration

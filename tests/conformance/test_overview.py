@@ -265,8 +265,8 @@ async def test_top_shows_the_busiest_job_first(queue, worker, job):
     ("stage", "minutes", "problem"),
     [
         ("claimed", 3, "its lease has lapsed"),
-        ("retrying", 3, "it is due and nobody moves it into line"),
-        ("pending", 3, "nobody serves its job"),
+        ("retrying", 3, "it is due and was not moved to the queue"),
+        ("pending", 3, "no worker serves its job"),
     ],
 )
 async def test_what_should_have_moved_is_stuck(queue, clock, job, stage, minutes, problem):
@@ -296,7 +296,10 @@ async def test_a_cancellation_that_is_not_heeded_is_stuck(queue, clock, worker, 
     assert await queue.stuck() == []
     await clock.advance(seconds=20)
     [shown] = await queue.stuck()
-    assert (shown.task_id, shown.problem) == (task.id, "its worker does not heed the cancellation")
+    assert (shown.task_id, shown.problem) == (
+        task.id,
+        "its worker does not stop although its cancellation was requested",
+    )
 
 
 async def test_work_nobody_will_do_is_a_finding(queue, clock, job):
@@ -304,7 +307,7 @@ async def test_work_nobody_will_do_is_a_finding(queue, clock, job):
     await clock.advance(minutes=5)
     [finding] = await findings_of(queue)
     assert (finding.severity, finding.subject) == ("warning", f"job {job}")
-    assert finding.message == "1 task waits, the oldest for 5 min, and nobody serves the job"
+    assert finding.message == "1 task waits, the oldest for 5 min, and no worker serves the job"
     await queue.pause_job(job)
     [finding] = await findings_of(queue)
     assert finding.severity == "info"
@@ -322,10 +325,10 @@ async def test_work_that_a_worker_left_behind_is_a_finding(queue, clock, worker,
     await clock.advance(minutes=2)
     assert [shown.state for shown in await queue.top()] == ["unserved"]
     assert [(shown.task_id, shown.problem) for shown in await queue.stuck()] == [
-        (task.id, "nobody serves its job")
+        (task.id, "no worker serves its job")
     ]
     [finding] = await findings_of(queue)
-    assert finding.message == "1 task waits, the oldest for 2 min, and nobody serves the job"
+    assert finding.message == "1 task waits, the oldest for 2 min, and no worker serves the job"
 
 
 async def test_a_job_that_holders_without_a_name_claim_from_is_not_unserved(queue, job):

@@ -64,14 +64,17 @@ async def test_progress_keeps_the_start(queue, clock, job):
     assert (await queue.get_task(task.id)).started_at == before.started_at
 
 
-async def test_progress_does_not_outlive_its_attempt(queue, clock, job):
+@pytest.mark.postgres_only
+async def test_progress_survives_a_retry(queue, clock, job):
     task = await running(queue, job)
     await queue.report_progress([task.held], [{"done": 1}])
     await queue.fail_task(task.held, "broken")
-    assert (await queue.get_task(task.id)).progress is None
+    assert (await queue.get_task(task.id)).progress == {"done": 1}
     await clock.advance(seconds=11)
-    await claim(queue, job)
-    assert (await queue.get_task(task.id)).progress is None
+    again = await claim(queue, job)
+    assert (await queue.get_task(task.id)).progress == {"done": 1}
+    await queue.report_progress([again], [{"done": 2}])
+    assert (await queue.get_task(task.id)).progress == {"done": 2}
 
 
 @pytest.mark.parametrize("stage", ENDED)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobUnavailable
-from pgjobs.queue.schedules import ScheduleRun
+from pgjobs.queue.records import ScheduleRun
 from tests.conformance.stages import claim, claim_all
 
 pytestmark = pytest.mark.postgres_only
@@ -122,7 +122,7 @@ async def test_a_missed_run_is_passed_by_on_request(queue, clock, job):
     assert (fired.fired, fired.skipped) == (0, 1)
     schedule = await queue.get_schedule("@global:often")
     assert [run.status for run in schedule.recent] == ["skipped", "pending"]
-    assert schedule.recent[0].reason.startswith("Missed: nobody started it for ")
+    assert schedule.recent[0].reason.startswith("Missed: no process started it for ")
     assert schedule.next_run_at - schedule.last_run_at == 2 * TEN
 
 
@@ -345,11 +345,11 @@ async def test_schedules_in_trouble_are_found(queue, clock, job):
     assert (await queue.get_schedule("@global:late")).state == "overdue"
     findings = {found.subject: found for found in await queue.findings()}
     assert findings["schedule @global:late"].severity == "error"
-    assert "nobody starts it" in findings["schedule @global:late"].message
+    assert "no process is starting it" in findings["schedule @global:late"].message
     await queue.fire_schedules()
     await queue.archive_job(job)
     [found] = [found for found in await queue.findings() if found.subject == "schedule @global:late"]
-    assert (found.severity, found.message) == ("warning", f"It runs for nothing: {job} is archived")
+    assert (found.severity, found.message) == ("warning", f"Its runs are skipped: {job} is archived")
 
 
 async def test_a_schedule_that_keeps_failing_is_found(queue, clock, job):

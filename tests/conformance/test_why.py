@@ -218,17 +218,17 @@ async def test_its_holder_is_asked_to_stop(queue, clock, job):
     await queue.cancel_task(task.id, reason="too late")
     reason = await reason_of(queue, task.id)
     assert reason.checked == "cancellation"
-    assert reason.answer.startswith("somebody was asked to stop ")
-    assert reason.answer.endswith(" ago: too late.")
+    assert reason.answer.startswith("Cancellation was requested ")
+    assert reason.answer.endswith(" ago: too late. somebody stops at its next heartbeat.")
     assert "force" in reason.advice
 
 
-async def test_an_operator_put_it_aside(queue, job):
+async def test_an_operator_ignored_it(queue, job):
     task = await pending(queue, job)
     await queue.ignore_task(task.id, actor="ann", reason="known bug")
     reason = await reason_of(queue, task.id)
     assert reason.checked == "ignored"
-    assert reason.answer.startswith("ann put it aside ")
+    assert reason.answer.startswith("ann ignored it ")
     assert reason.answer.endswith(" ago: known bug.")
     assert "unignore_task" in reason.advice
 

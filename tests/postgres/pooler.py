@@ -35,43 +35,69 @@ def find_pgbouncer() -> str | None:
     return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
 
 
+class Pooler:
+    """PgBouncer in front of a database, which can be killed and started again at the same address."""
+
+    def __init__(self, url: str, *, pool_size: int) -> None:
+        self._address, self._home, self.port = urlsplit(url), new_home(), _free_port()
+        self._account = unprivileged_account()
+        self._configuration = self._home / "pgbouncer.ini"
+        self._configuration.write_text(
+            CONFIGURATION.format(
+                database=self._address.path[1:],
+                host=self._address.hostname,
+                port=self._address.port,
+                user=self._address.username,
+                password=self._address.password,
+                listen_port=self.port,
+                pool_size=pool_size,
+                home=self._home,
+            )
+        )
+        if account := self._account:
+            for path in (self._home, self._configuration):
+                shutil.chown(path, account.pw_uid, account.pw_gid)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The same database through the pooler."""
+        return self._address._replace(netloc=f"{self._address.username}@127.0.0.1:{self.port}").geturl()
+
+    def start(self) -> None:
+        account = self._account
+        self._process = subprocess.Popen(
+            [str(find_pgbouncer()), "-q", str(self._configuration)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            user=account.pw_uid if account else None,
+            group=account.pw_gid if account else None,
+            extra_groups=[] if account else None,
+        )
+        _wait_for(self.port, self._process, self._home)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(timeout=30)
+        shutil.rmtree(self._home)
+
+
 @contextmanager
 def pgbouncer(url: str, *, pool_size: int) -> Iterator[str]:
     """The URL of the same database through the pooler."""
-    address, home, port = urlsplit(url), new_home(), _free_port()
-    account = unprivileged_account()
-    configuration = home / "pgbouncer.ini"
-    configuration.write_text(
-        CONFIGURATION.format(
-            database=address.path[1:],
-            host=address.hostname,
-            port=address.port,
-            user=address.username,
-            password=address.password,
-            listen_port=port,
-            pool_size=pool_size,
-            home=home,
-        )
-    )
-    if account:
-        for path in (home, configuration):
-            shutil.chown(path, account.pw_uid, account.pw_gid)
-    process = subprocess.Popen(
-        [str(find_pgbouncer()), "-q", str(configuration)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        user=account.pw_uid if account else None,
-        group=account.pw_gid if account else None,
-        extra_groups=[] if account else None,
-    )
+    pooler = Pooler(url, pool_size=pool_size)
     try:
-        _wait_for(port, process, home)
-        yield address._replace(netloc=f"{address.username}@127.0.0.1:{port}").geturl()
+        pooler.start()
+        yield pooler.url
     finally:
-        process.terminate()
-        process.wait(timeout=30)
-        shutil.rmtree(home)
+        pooler.close()
 
 
 def _free_port() -> int:

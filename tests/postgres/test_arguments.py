@@ -15,11 +15,12 @@ import psycopg
 import pytest
 
 from pgjobs import sync
-from pgjobs.drivers.arguments import Call, Parameter, parameters_of
+from pgjobs.drivers.arguments import Call
 from pgjobs.drivers.documents import Encoded
+from pgjobs.drivers.signatures import Parameter, signature_of
 from pgjobs.drivers.statements import Refusal, problem_of
 from pgjobs.errors import Forbidden, InvalidArgument, LeaseLost, SchemaBehind, SchemaChanged
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 
 VERBS = [path.stem for path in Path("sql/postgres/verbs").rglob("*.sql")]
 JOB = "@global:tests:Echo"
@@ -51,7 +52,7 @@ async def act(request: pytest.FixtureRequest, database_url: str) -> AsyncIterato
                 yield lambda verb, *args, **named: asyncio.to_thread(getattr(blocking, verb), *args, **named)
 
 
-async def test_the_files_say_what_the_catalogue_says(database_url):
+async def test_drivers_know_the_arguments_that_the_catalogue_has(database_url):
     connection = await asyncpg.connect(database_url)
     rows = await connection.fetch(DECLARED)
     await connection.close()
@@ -62,7 +63,7 @@ async def test_the_files_say_what_the_catalogue_says(database_url):
         )
         for row in rows
     }
-    assert {verb: parameters_of(verb) for verb in VERBS} == {verb: known[verb] for verb in VERBS}
+    assert {verb: signature_of(verb).parameters for verb in VERBS} == {verb: known[verb] for verb in VERBS}
 
 
 BAD: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], str]] = {

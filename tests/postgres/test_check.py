@@ -26,6 +26,17 @@ BREAKS = {
     "a lane is known before it is used": "delete from pgjobs.lanes",
     "an idempotency key leads to its task": "update pgjobs.idempotency_keys set key = 'another'",
     "a task is found by its idempotency key": "delete from pgjobs.idempotency_keys",
+    "a suspended task waits for something": "update pgjobs.scheduled set blocked_by = null",
+    "no task waits for a signal that was sent": (
+        "insert into pgjobs.signals (task_id, name, payload, sent_at)"
+        " select task_id, signal, '1', now() from pgjobs.scheduled where waits_for = 'signal'"
+    ),
+    "no task is blocked that could run": "delete from pgjobs.dependencies; delete from pgjobs.rechecks",
+    "steps, signals and dependencies belong to a task": "update pgjobs.steps set task_id = 999",
+    "a workflow has tasks": "delete from pgjobs.workflow_tasks",
+    "a key that may run a task has a turn": "delete from pgjobs.key_turns",
+    "a job that shares has a policy": "update pgjobs.jobs set is_shared = false",
+    "a task waits under its own key": "update pgjobs.tasks set key = 'another' where key is not null",
 }
 
 
@@ -44,6 +55,15 @@ async def fill(queue: Queue) -> int:
     await queue.complete_task(done)
     await queue.fail_task(failed, "broken")
     await queue.submit_task(JOB, delay=MINUTE)
+    await queue.submit_workflow("pair", [{"job": JOB, "name": "a"}, {"job": JOB, "after": ["a"]}])
+    listener = await queue.submit_task(JOB, priority=1)
+    (lease,) = await queue.claim_tasks(holder="me", lease=MINUTE, in_room="@global")
+    while lease.task_id != listener.task_id:
+        (lease,) = await queue.claim_tasks(holder="me", lease=MINUTE, in_room="@global")
+    await queue.suspend_task(lease.task_id, lease.token, "approved", signal="approved")
+    await queue.register_job("@global", "tests", "Share")
+    await queue.limit_job("@global:tests:Share", max_running_per_key=1)
+    await queue.submit_tasks("@global:tests:Share", [{}], keys=["acme"])
     return (await queue.submit_task(JOB, idempotency_key="once")).task_id
 
 

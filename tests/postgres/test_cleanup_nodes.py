@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pgjobs.contrib import prometheus as metrics
 from pgjobs.contrib.cleanup import CleanupError, CleanupRunner
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.conformance.cleaners import Recording, eventually
 from tests.conformance.homes import Clock, PostgresHome
 from tests.conformance.runs import WEEK, cleanup_of, failed_run, register_runs, statuses

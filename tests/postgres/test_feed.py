@@ -12,8 +12,8 @@ import asyncpg
 import pytest
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Event
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.ears import eventually
 
 JOB = "@global:tests:Work"

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import asyncpg
 import pytest
 
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Lease
+from pgjobs.queue.server import ServerQueue as Queue
 
 GUARDED = (
     "tasks", "ready", "scheduled", "leases", "outcomes", "ignored", "attempts", "idempotency_keys", "events",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pgjobs import Queue
 from pgjobs.errors import InvalidArgument
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.postgres.stage import JOB
 
 OTHER = "@global:tests:Other"

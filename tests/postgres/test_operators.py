@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.binaries import find_program
 
 JOB = "@global:tests:Work"
@@ -42,6 +42,7 @@ VIEWS = [
     "incomplete_cleanup_events",
     "job",
     "schedule",
+    "workflow",
     "problems",
 ]
 
@@ -93,7 +94,7 @@ async def test_a_view_and_the_function_of_its_name_show_the_same_columns(psql, v
     columns = "select * from {} limit 0"
     statement = await psql.prepare(columns.format(f"pgjobs.{view}"))
     shown = [attribute.name for attribute in statement.get_attributes()]
-    if view in ("job", "schedule", "problems", "installed"):
+    if view in ("job", "schedule", "workflow", "problems", "installed"):
         assert shown
         return
     function = await psql.prepare(columns.format(f"pgjobs.{view}()"))

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from pgjobs.drivers.postgres.driver import BoundDriver
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.migrate import migrate, read_release
 
 JOB = "@global:tests:Parted"

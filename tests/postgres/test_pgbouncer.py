@@ -12,8 +12,8 @@ import pytest
 
 from pgjobs import sync
 from pgjobs.errors import JobNotFound, LeaseLost
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Lease
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.postgres.pooler import find_pgbouncer, pgbouncer
 
 pytestmark = pytest.mark.skipif(

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pgjobs.contrib import prometheus as metrics
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.conformance.homes import Clock, PostgresHome
 from tests.conformance.stages import claim
 

@@ -11,7 +11,7 @@ import pytest
 
 from pgjobs.drivers.documents import Unreadable, decode, decode_parts
 from pgjobs.drivers.moments import FIRST, LAST
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.postgres.stage import JOB
 
 NUMBERS = {

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 from benchmarks.console import CLEANUPS, REQUESTS
 from pgjobs import Jobs, Worker
 from pgjobs.errors import Forbidden
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.migrate import migrate, read_release, sql_directory
 from pgjobs.server.app import create_app
 from pgjobs.server.settings import ApiSettings
@@ -148,7 +148,9 @@ async def test_a_server_runs_as_the_role_that_was_made_for_it(login, database_ur
         await queue.register_schedule("often", JOB, every=MINUTE)
         schedule = (await queue.get_schedule("@global:often")).uuid
         task = (await queue.get_task((await queue.submit_task(JOB)).task_id)).uuid
-    known = {"task": task, "schedule": schedule, "run": task, "hour_ago": "2026-01-01T00:00:00Z"}
+        worker = (await queue.register_worker(jobs=[JOB])).id
+    known = {"task": task, "schedule": schedule, "run": task, "job": JOB, "worker": worker}
+    known["hour_ago"] = "2026-01-01T00:00:00Z"
     settings = ApiSettings(auth_secret="s" * 32)
     token = jwt.encode({"sub": "ops", "is_superuser": True}, "s" * 32, algorithm="HS256")
     async with login("api") as url:
@@ -158,7 +160,11 @@ async def test_a_server_runs_as_the_role_that_was_made_for_it(login, database_ur
             refused = {}
             for path in REQUESTS.values():
                 address = path if path.startswith("/") else f"/v1/joblib/{path}"
-                answer = client.get(address.format(**known).replace("@global:bench:job7", JOB))
+                answer = client.get(
+                    address.format(**known)
+                    .replace("@global:bench:job7", JOB)
+                    .replace("job7", JOB.split(":")[2])
+                )
                 refused[path] = answer.status_code
             # By now it listens.
             assert client.get("/readyz").json() == {"status": "ok"}

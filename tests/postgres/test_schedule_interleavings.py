@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs import Queue
 from pgjobs.errors import ScheduleNotFound
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.postgres.stage import JOB
 
 TEN = timedelta(minutes=10)

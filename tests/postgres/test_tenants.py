@@ -17,7 +17,7 @@ import pytest
 from pgjobs import Jobs, Worker
 from pgjobs.drivers.confined import MEMBER_VERBS
 from pgjobs.errors import Forbidden, InvalidArgument, JobNotFound, TaskNotFound, WorkerNotFound
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.release import sql_directory
 from tests.postgres.test_catalog import CALLS, functions
 from tests.postgres.test_roles import granted
@@ -52,6 +52,7 @@ MATRIX: dict[str, tuple[str, Any]] = {
     "throughput": ("throughput('{job}')", "PJ001"),
     "submit_tasks": ("submit_tasks('{job}', array['{{}}'::jsonb])", "PJ001"),
     "submit_task": ("submit_task('{shared}', room => 'shop')", "PJ011"),
+    "submit_unique": ("submit_unique('{shared}', room => 'shop')", "PJ011"),
     "cancel_task": ("cancel_task({task})", "PJ002"),
     "cancel_tasks": ("cancel_tasks(array[{task}]) as c where c.problem <> 'PJ002'", 0),
     "register_job": ("register_job('shop', 'orders', 'Hidden')", "PJ011"),
@@ -75,6 +76,22 @@ MATRIX: dict[str, tuple[str, Any]] = {
         0,
     ),
     "release_tasks": ("release_tasks(array[{task}], array['{nobody}'::uuid]) as c where c.problem <> 'PJ002'", 0),
+    "_never": ("_never()", 1),
+    "_wait_phase": ("_wait_phase('time')", 1),
+    "save_step": ("save_step({task}, '{nobody}'::uuid, 'charge')", "PJ002"),
+    "list_steps": ("list_steps({task})", "PJ002"),
+    "suspend_task": ("suspend_task({task}, '{nobody}'::uuid, 'nap', delay => '1 min')", "PJ002"),
+    "call_tasks": (
+        "call_tasks({task}, '{nobody}'::uuid, 'pages', '{shared}', array['1'::jsonb])", "PJ002"
+    ),
+    "send_signal": ("send_signal({task}, 'approved')", "PJ002"),
+    "list_parents": ("list_parents({task})", "PJ002"),
+    "submit_workflow": ("submit_workflow('flow', '[{{\"job\": \"{shared}\"}}]', room => 'shop')", "PJ011"),
+    "get_workflow": ("get_workflow({flow})", "PJ024"),
+    "list_workflows": ("list_workflows('shop')", "PJ011"),
+    "list_workflow_tasks": ("list_workflow_tasks({flow})", "PJ024"),
+    "show_workflow": ("show_workflow({flow})", "PJ024"),
+    "cancel_workflow": ("cancel_workflow({flow})", "PJ024"),
 }  # fmt: skip
 VIEWS = {"my_tasks", "problems", "overview", "jobs_status", "throughput"}
 WITHOUT_ROOMS = {
@@ -83,6 +100,8 @@ WITHOUT_ROOMS = {
     "watch_events",
     "_now",
     "_present",
+    "_never",
+    "_wait_phase",
     "_task_mask",
     "_uuid_of",
     "help",
@@ -123,8 +142,10 @@ async def house(database_url: str) -> AsyncIterator[House]:
         worker = await admin.register_worker("theirs", jobs=[HIDDEN, SHARED])
         hidden = (await admin.submit_task(HIDDEN, {"word": "sesame"})).task_id
         await admin.submit_task(SHARED, {"word": "sesame"}, room="shop")
+        flow = await admin.submit_workflow("theirs", [{"job": SHARED, "payload": "sesame"}], room="shop")
         async with tenant(database_url, admin, "lab") as (role, url):
             names = {
+                "flow": flow.id,
                 "job": HIDDEN, "job_id": (await admin.get_job(HIDDEN)).id, "task": hidden, "worker": worker.id,
                 "shared": SHARED, "nobody": NOBODY,
             }  # fmt: skip

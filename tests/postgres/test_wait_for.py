@@ -12,8 +12,8 @@ import pytest
 
 from pgjobs.drivers.postgres.driver import BoundDriver
 from pgjobs.errors import TaskNotFound
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Lease, TaskDocument
+from pgjobs.queue.server import ServerQueue as Queue
 
 Connection: TypeAlias = "asyncpg.Connection[Any]"
 JOB = "@global:tests:Echo"

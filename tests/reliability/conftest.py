@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pgjobs import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.binaries import EmbeddedPostgresError
 from tests.reliability.nodes import Pair
 

@@ -15,11 +15,19 @@ _ROOT = Path(__file__).parents[2]
 class Crew:
     """Worker processes that share a log file."""
 
-    def __init__(self, url: str, log: Path, *, size: int, lease_seconds: float, seed: int = 0) -> None:
-        self._command = [
-            sys.executable, "-m", "tests.reliability.ledger_worker", url, str(lease_seconds)
-        ]  # fmt: skip
-        self._environment = {**os.environ, "SEED": str(seed), "PYTHONPATH": str(_ROOT)}
+    def __init__(
+        self,
+        url: str,
+        log: Path,
+        *,
+        size: int,
+        lease_seconds: float,
+        seed: int = 0,
+        worker: str = "tests.reliability.ledger_worker",
+    ) -> None:
+        self._command = [sys.executable, "-m", worker, url, str(lease_seconds)]
+        path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
+        self._environment = {**os.environ, "SEED": str(seed), "PYTHONPATH": path}
         self._log_path = log
         self._log = log.open("a")
         self._size = size
@@ -41,9 +49,14 @@ class Crew:
     def log(self) -> str:
         return self._log_path.read_text()
 
-    def hire(self) -> subprocess.Popen[bytes]:
+    def hire(self, **environment: str) -> subprocess.Popen[bytes]:
+        """One more, in the environment of the others but for what is named."""
         process = subprocess.Popen(
-            self._command, cwd=_ROOT, env=self._environment, stdout=self._log, stderr=self._log
+            self._command,
+            cwd=_ROOT,
+            env={**self._environment, **environment},
+            stdout=self._log,
+            stderr=self._log,
         )
         self.processes.append(process)
         return process

@@ -9,14 +9,14 @@ import random
 import sys
 from datetime import timedelta
 
-from pgjobs import Jobs, Queue, RunningTask, Worker
+from pgjobs import Jobs, Queue, TaskContext, Worker
 
 jobs = Jobs()
 log = logging.getLogger(__name__)
 
 
 @jobs.task(max_attempts=1000, backoff_base=timedelta(milliseconds=10))
-async def record(task: RunningTask, number: int) -> None:
+async def record(task: TaskContext, number: int) -> None:
     log.info("began %d under %s", number, task.token)
     async with task.transaction() as connection:
         await connection.execute(
@@ -51,4 +51,4 @@ async def main(url: str, lease_seconds: float) -> None:
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(process)d %(message)s")
     random.seed(int(os.environ.get("SEED", "0")) + os.getpid())
-    asyncio.run(main(sys.argv[1], float(sys.argv[2])))
+    asyncio.run(main(os.environ.get("PGJOBS_LEDGER_URL", sys.argv[1]), float(sys.argv[2])))

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from pgjobs import Queue
-from pgjobs.drivers.transient import AWAY
+from pgjobs.drivers.transient import TRANSIENT
 from pgjobs.server.app import create_app
 from pgjobs.sync import Queue as SyncQueue
 from tests.reliability.nodes import Pair
@@ -38,7 +38,7 @@ async def test_everybody_finds_the_new_primary(pair: Pair, tmp_path: Path):
             assert (await client.get("/readyz")).status_code == 200
 
             await pair.kill_primary()
-            with pytest.raises(AWAY):
+            with pytest.raises(TRANSIENT):
                 await queue.submit_task(JOB)
             pool.timeout = 2
             with pytest.raises(psycopg.OperationalError):

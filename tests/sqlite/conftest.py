@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 
 JOB = "@global:tests:Work"
 

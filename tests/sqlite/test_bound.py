@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobNotFound, PayloadInvalid
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 
 MINUTE = timedelta(minutes=1)
 

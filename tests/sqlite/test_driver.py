@@ -11,7 +11,7 @@ import pytest
 
 from pgjobs.drivers.sqlite.driver import SqliteDriver
 from pgjobs.errors import InvalidArgument, JobNotFound, SchemaBehind
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.sqlite.conftest import JOB
 
 MINUTE = timedelta(minutes=1)

@@ -10,8 +10,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from pgjobs import Jobs, Queue, Worker
+from pgjobs import Jobs, Worker
 from pgjobs.errors import NotOnSqlite
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.release import sql_directory
 from pgjobs.server import ApiSettings
 from tests.surfaces.cli.warm import run

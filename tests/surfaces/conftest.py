@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import ApiSettings
 from tests.surfaces.rest_server import SECRET, Api, app_on, serving, token_of
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from pgjobs.contrib.cleanup import CleanupRunner, Outcome, Run
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 
 RUNS = "lab:backups:nightly"
 HOUR = timedelta(hours=1)
@@ -25,7 +25,7 @@ async def clean_up_at_once(url: str) -> None:
 async def incomplete_runs(
     queue: Queue, url: str, quantity: int = 1, *, job: str = RUNS, target: Any = None, node_id: str = "hub"
 ) -> list[UUID]:
-    """Failed runs with a queued clean-up task each."""
+    """Failed runs with a queued cleanup task each."""
     await clean_up_at_once(url)
     registered = await queue.register_job(*job.split(":", 2))
     await queue.set_job_target(job, target or {"type": "local_dir", "base_dir": "/nowhere"}, node_id=node_id)

@@ -40,11 +40,11 @@ class Server:
         }
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> str:
+    def start(self, patience: float = 30) -> str:
         serve = "from pgjobs.cli import main; main()"
         command = [sys.executable, "-c", serve, "serve", "--port", str(self.port)]
         self._process = subprocess.Popen(command, env=self._environment, stderr=subprocess.DEVNULL)
-        wait_until(self._is_ready)
+        wait_until(self._is_ready, patience)
         return self.base
 
     @property

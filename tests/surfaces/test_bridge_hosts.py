@@ -17,7 +17,7 @@ from socketio.exceptions import ConnectionError as Refused
 from pgjobs.errors import Unauthorized
 from pgjobs.live.feed import feed_of
 from pgjobs.live.models import Emission, JobsInvalidate
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import get_tsio, install
 from pgjobs.server.auth.credentials import User
 from pgjobs.server.bridge import Bridge, attach, bridge_of, emit

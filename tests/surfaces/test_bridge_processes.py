@@ -15,7 +15,7 @@ import socketio
 from examples.filesystem_provider import Files, FilesystemRead
 from pgjobs.contrib.joblib import Api as SdkApi
 from pgjobs.contrib.joblib import JobManager
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.embedded import EmbeddedPostgres
 from pgjobs.schema.migrate import migrate, read_release
 from tests.server import new_home, stop_server

@@ -28,6 +28,7 @@ KINDS = {
     f"GET {V1}/overview": "list",
     f"GET {V1}/throughput": "list",
     f"GET {V1}/findings": "everything",
+    f"GET {V1}/errors": "everything",
     f"GET {V1}/database": "everything",
     f"GET {V1}/tasks": "list",
     f"GET {V1}/tasks/count": "list",
@@ -40,11 +41,19 @@ KINDS = {
     f"POST {V1}/tasks/{{task_id}}/cancel": "superuser",
     f"POST {V1}/tasks/{{task_id}}/ignore": "superuser",
     f"POST {V1}/tasks/{{task_id}}/unignore": "superuser",
+    f"POST {V1}/tasks/{{task_id}}/resubmit": "superuser",
+    f"POST {V1}/sweep": "superuser",
     f"GET {V1}/jobs": "list",
+    f"GET {V1}/jobs/{{job_id}}/details": "id",
+    f"POST {V1}/jobs/{{job_id}}/policy": "superuser",
     f"POST {V1}/jobs/{{job_id}}/pause": "superuser",
     f"POST {V1}/jobs/{{job_id}}/resume": "superuser",
     f"POST {V1}/jobs/{{job_id}}/limit": "superuser",
+    f"GET {V1}/jobs/{{job_id}}/sharing": "id",
+    f"GET {V1}/jobs/{{job_id}}/keys": "id",
+    f"POST {V1}/jobs/{{job_id}}/sharing": "superuser",
     f"GET {V1}/workers/status": "list",
+    f"GET {V1}/workers/{{worker_id}}/details": "id",
     f"GET {V1}/providers/status": "list",
     f"POST {V1}/providers/{{provider_id}}/invalidate": "superuser",
     f"GET {V1}/schedules": "list",
@@ -81,6 +90,7 @@ KINDS = {
     "GET /api/maintenance/incomplete-cleanup": "everything",
     "GET /api/maintenance/incomplete-cleanup/nodes": "everything",
     "GET /api/maintenance/incomplete-cleanup/{run_id}": "everything",
+    "POST /api/maintenance/incomplete-cleanup/actions": "superuser",
     "POST /api/maintenance/incomplete-cleanup/{run_id}/retry-now": "superuser",
     "POST /api/maintenance/incomplete-cleanup/{run_id}/ignore": "superuser",
     "POST /api/maintenance/incomplete-cleanup/{run_id}/unignore": "superuser",
@@ -98,6 +108,8 @@ BODIES: dict[str, Any] = {
     f"PUT {V1}/schedules": {"room": "shop", "name": "hidden", "job": HIDDEN, "every_seconds": 60},
     f"POST {V1}/tasks/actions": {"verb": "retry", "ids": [], "reason": "because"},
     f"POST {V1}/jobs/{{job_id}}/limit": {"max_running": 1},
+    f"POST {V1}/jobs/{{job_id}}/sharing": {"fair": True},
+    f"POST {V1}/tasks/{{task_id}}/resubmit": {"payload": {}},
 }
 NOT_DOCUMENTED = ("/metrics",)
 
@@ -216,7 +228,10 @@ def test_filters_do_not_reach_into_another_room(stage: Stage):
     assert problem_of(stage.ada.get("tasks/count?room=shop&status=pending")) == "forbidden"
     assert problem_of(stage.ada.get("schedules?room=shop")) == "forbidden"
     assert problem_of(stage.ada.get("events?room=shop")) == "forbidden"
-    for path in ("tasks?job=", "tasks/count?job=", "throughput?job=", "schedules?job=", "events?job="):
+    for path in (
+        "tasks?job=", "tasks/count?job=", "throughput?job=", "schedules?job=", "events?job=",
+        "workers/status?job=",
+    ):  # fmt: skip
         foreign, unknown = stage.ada.get(path + HIDDEN), stage.ada.get(path + "shop:modifiers:Nothing")
         assert problem_of(foreign) == problem_of(unknown) == "job-not-found", path
         assert foreign.text.replace("Hidden", "Nothing") == unknown.text
@@ -302,7 +317,7 @@ def test_an_idempotency_key_counts_in_its_own_room(stage: Stage):
 def test_an_api_token_and_the_session_opened_with_it_carry_rooms(stage: Stage, database_url: str):
     import asyncio
 
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.server import ServerQueue as Queue
 
     async def made() -> str:
         async with await Queue.connect(database_url, max_size=1) as queue:

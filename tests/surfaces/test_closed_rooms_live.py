@@ -19,7 +19,7 @@ from pgjobs.errors import InvalidArgument
 from pgjobs.live import models as events
 from pgjobs.live.models import LiveEvent
 from pgjobs.live.sockets import JoinRoom, LeaveRoom
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import ApiSettings, current_active_user, current_reader, get_rooms_of, install
 from pgjobs.server.app import create_app
 from tests.surfaces.closed_rooms import HIDDEN, OWN, SHARED, Stage, closed_rooms

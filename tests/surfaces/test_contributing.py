@@ -16,7 +16,7 @@ def test_every_path_in_the_guide_is_there():
 
 
 def test_a_verb_has_four_places_by_hand_and_its_example_is_in_each():
-    walk = GUIDE.partition("## Add a verb")[2].partition("\nThen show it")[0]
+    walk = GUIDE.partition("## Add a verb")[2].partition("\nThen run")[0]
     steps = re.split(r"^\d\. ", walk, flags=re.MULTILINE)[1:]
     assert len(steps) == 4
     for step in steps:

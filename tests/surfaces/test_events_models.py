@@ -13,7 +13,7 @@ import pydantic
 import pytest
 
 from pgjobs.live import models as events
-from pgjobs.live.emissions import Told, emissions_of
+from pgjobs.live.emissions import Deduplicator, emissions_of
 from pgjobs.live.models import (
     Emission,
     JobsInvalidate,
@@ -23,8 +23,7 @@ from pgjobs.live.models import (
     TaskAvailable,
     TaskStatusEvent,
 )
-from pgjobs.queue.live import TrackedTask
-from pgjobs.queue.records import Event
+from pgjobs.queue.records import Event, TrackedTask
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = UUID(int=7)
@@ -107,7 +106,7 @@ def test_equal_events_of_one_transaction_are_told_once_and_in_the_order_of_the_l
 
 
 def test_a_transaction_longer_than_a_page_tells_a_room_once_to_look_again():
-    told = Told()
+    told = Deduplicator()
     pages = [
         [event("worker_joined", job=JOB, room="lab"), of_task("submitted", "pending")],
         [of_task("claimed", "claimed"), event("worker_joined", job=JOB, room="lab")],

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 from pydantic import BaseModel, Field
 
-from pgjobs import Jobs, Queue, RunningTask, TaskCancelled, TaskFailed, TaskHandle, Worker
+from pgjobs import Jobs, Queue, TaskCancelled, TaskContext, TaskFailed, TaskHandle, Worker
 from pgjobs.errors import InvalidArgument, PayloadInvalid, PgJobsError
 
 R = TypeVar("R")
@@ -97,7 +97,7 @@ async def test_type_checkers_see_the_signature_of_the_handler(queue: Queue, jobs
     """Each ignore is one that mypy would call unused if it did not see the mistake."""
 
     @jobs.task(name="halve it")
-    async def halve(task: RunningTask, number: int, *, exactly: bool = False) -> float:
+    async def halve(task: TaskContext, number: int, *, exactly: bool = False) -> float:
         return number / 2
 
     with pytest.raises(PayloadInvalid):
@@ -233,7 +233,7 @@ def test_a_handler_that_no_other_process_can_find_is_refused():
     assert jobs.registered == {}
 
 
-def wants_its_task(task: RunningTask) -> None: ...
+def wants_its_task(task: TaskContext) -> None: ...
 
 
 def test_contradictory_options_are_refused():

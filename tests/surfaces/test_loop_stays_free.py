@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from pgjobs.drivers import redaction
-from pgjobs.queue.queue import Queue
-from pgjobs.server import ApiSettings, ProblemException, validation
-from pgjobs.server import schema_check as checking
+from pgjobs.queue.server import ServerQueue as Queue
+from pgjobs.server import ApiSettings, ProblemException, schema_check, validation
 from tests.hostile_texts import hostile_texts
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, token_of
@@ -88,7 +87,7 @@ async def test_a_payload_that_is_dear_to_check_is_checked_elsewhere(
         async def get_job(self, *_: Any, **__: Any) -> Any:
             return SimpleNamespace(schema=schema)
 
-    monkeypatch.setattr(checking, "problems_of", refuse)
+    monkeypatch.setattr(schema_check, "problems_of", refuse)
     monkeypatch.setattr(validation, "SECONDS", 30.0)
     queue: Any = OneJob()
     with pytest.raises(ProblemException) if complaints else nullcontext() as refused:

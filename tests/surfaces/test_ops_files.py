@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pgjobs.contrib.prometheus import LABELS, render
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.incomplete_runs import incomplete_runs
 
 OPS = Path(__file__).parents[2] / "docs" / "ops"

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from pgjobs.contrib.manager import JobManager
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.cli.warm import run as run_command
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, token_of

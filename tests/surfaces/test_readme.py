@@ -59,7 +59,7 @@ def test_the_first_lines_install_what_the_next_line_needs():
     assert {"cli", "server"} <= set(extras[1].split(","))
     assert set(re.findall(r"`(\w+)` \(", README[: README.index("<picture>")])) | set(
         extras[1].split(",")
-    ) == (EXTRAS - {"dev", "bench"})
+    ) == (EXTRAS - {"dev", "bench", "docs"})
 
 
 def test_it_is_short_enough_to_be_read():

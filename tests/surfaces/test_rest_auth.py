@@ -12,8 +12,10 @@ import pytest
 from fastapi import FastAPI, HTTPException
 from starlette.testclient import TestClient
 
-from pgjobs.queue.queue import Queue
+from pgjobs.errors import Unauthorized
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import current_active_user, get_queue, install
+from pgjobs.server.auth import token_cache
 from pgjobs.server.problems import BODY_LIMIT
 from tests.surfaces.conftest import Serve
 from tests.surfaces.operations import Operation, operations
@@ -31,6 +33,7 @@ OF_USERS = {
     "/v1/me",
     "/v1/joblib/session",
     "/v1/joblib/rooms/lab/providers/a:b:c",
+    "/v1/joblib/errors",
     "/v1/joblib/findings",
     "/v1/joblib/database",
     "/api/maintenance/incomplete-cleanup",
@@ -155,7 +158,8 @@ def test_only_a_true_claim_makes_a_superuser(base: str):
             assert api.get("/v1/me").json()["is_superuser"] is False
 
 
-async def test_api_tokens_let_in_until_they_expire_or_are_revoked(base: str, queue: Queue):
+async def test_api_tokens_let_in_until_they_expire_or_are_revoked(serve: Serve, queue: Queue):
+    base = serve(token_cache_seconds=0)
     made = await queue.create_token("robot", name="builds", is_superuser=True)
     short = await queue.create_token("robot", lifetime=timedelta(microseconds=1))
     with Api(base, made.token) as api, Api(base, short.token) as late:
@@ -166,6 +170,33 @@ async def test_api_tokens_let_in_until_they_expire_or_are_revoked(base: str, que
     listed = await queue.list_tokens()
     assert {token.id for token in listed} == {made.id, short.id}
     assert made.token not in repr(listed)
+
+
+async def test_a_token_verified_a_moment_ago_is_not_asked_for_again(serve: Serve, queue: Queue):
+    made, other = await queue.create_token("robot"), await queue.create_token("other")
+    with Api(serve(token_cache_seconds=60), made.token) as api:
+        assert api.get("/v1/me").json()["id"] == "robot"
+        await queue.revoke_token(made.id)
+        assert api.get("/v1/me").json()["id"] == "robot"
+        unknown = {"Authorization": f"Bearer {other.token}x"}
+        assert problem_of(api.get("/v1/me", headers=unknown)) == "unauthorized"
+        await queue.revoke_token(other.id)
+        assert (
+            problem_of(api.get("/v1/me", headers={"Authorization": f"Bearer {other.token}"}))
+            == "unauthorized"
+        )
+
+
+async def test_no_more_tokens_are_remembered_than_fit(queue: Queue, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(token_cache, "MOST", 2)
+    made = [await queue.create_token(f"robot {number}") for number in range(3)]
+    for token in made:
+        await token_cache.verified(token.token, queue, 60)
+    for token in made:
+        await queue.revoke_token(token.id)
+    assert (await token_cache.verified(made[1].token, queue, 60)).user_id == "robot 1"
+    with pytest.raises(Unauthorized):
+        await token_cache.verified(made[0].token, queue, 60)
 
 
 async def test_without_a_secret_only_api_tokens_count(serve: Serve, queue: Queue):

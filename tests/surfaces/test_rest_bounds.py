@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.conftest import Serve
 from tests.surfaces.ears import eventually
 from tests.surfaces.rest_server import Api, problem_of, token_of

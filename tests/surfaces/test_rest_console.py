@@ -250,6 +250,27 @@ def test_jobs_are_limited_and_a_task_says_that_it_waits_for_a_slot(root: Api, ta
     assert problem_of(root.post(f"jobs/{uuid4()}/limit", json={"max_running": 1})) == "job-not-found"
 
 
+def test_jobs_share_by_key_and_their_keys_are_listed(root: Api, ada: Api, tasks: dict[str, str]):
+    [job] = root.get("jobs").json()["items"]
+    assert ada.get(f"jobs/{job['id']}/sharing").json() is None
+    wanted = {"max_running_per_key": 2, "rate": "100/min", "fair": True, "weights": {"acme": 3}}
+    assert root.post(f"jobs/{job['id']}/sharing", json=wanted).status_code == 204
+    shown = ada.get(f"jobs/{job['id']}/sharing").json()
+    assert {name: shown[name] for name in wanted} == wanted
+    keys = ada.get(f"jobs/{job['id']}/keys").json()
+    assert [key["key"] for key in keys] == [""]
+    assert keys[0]["waiting"] >= 1
+    for wrong in (
+        {"rate": "often"},
+        {"max_running_per_key": -1},
+        {"weights": {"acme": 0}},
+        {"on_failure": "stop"},
+    ):
+        assert problem_of(root.post(f"jobs/{job['id']}/sharing", json=wrong)) == "validation-error"
+    assert problem_of(ada.post(f"jobs/{job['id']}/sharing", json=wanted)) == "forbidden"
+    assert problem_of(root.get(f"jobs/{uuid4()}/keys")) == "job-not-found"
+
+
 def test_workers_show_what_they_hold(ada: Api, tasks: dict[str, str]):
     [worker] = ada.get("workers/status").json()["items"]
     assert (worker["id"], worker["is_alive"], worker["jobs"]) == (tasks["worker"], True, [JOB])

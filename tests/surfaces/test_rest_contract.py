@@ -8,7 +8,7 @@ import pytest
 from fastapi import Depends, FastAPI
 
 from pgjobs.errors import InvalidRoom
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import current_active_user, current_superuser, install
 from tests.surfaces.conftest import Serve
 from tests.surfaces.rest_server import Api, problem_of, serving, token_of

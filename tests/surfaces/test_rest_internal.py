@@ -12,8 +12,8 @@ import pytest
 from fastapi import FastAPI
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Task
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import dispatching, register_internal
 
 ECHO = "@internal:modifiers:Echo"

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from pgjobs.contrib.cleanup import CleanupError
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import ApiSettings
 from pgjobs.server.app import create_app
 from tests.dav_server import LocalPlace, write_run

@@ -18,7 +18,7 @@ import socketio
 from fastapi import FastAPI, Request
 
 from pgjobs import cleanup_worker, emit, get_settings, run_sweeper
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import JobLibSettings, get_queue, get_tsio, install
 from tests.surfaces.ears import eventually, listening
 from tests.surfaces.rest_server import serving

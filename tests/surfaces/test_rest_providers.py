@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import ApiSettings
 from tests.surfaces.conftest import Serve
 from tests.surfaces.ears import eventually

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 
 from pgjobs.errors import Unauthorized
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import (
     ApiSettings,
     current_active_user,

@@ -14,7 +14,7 @@ import pytest
 
 from pgjobs.contrib.cleanup import CleanupError, Outcome, Run, WebDavCleaner
 from pgjobs.drivers.redaction import RedactingFormatter
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.dav_server import answering
 from tests.surfaces.cli.warm import run as run_command
 from tests.surfaces.conftest import Serve
@@ -140,7 +140,7 @@ async def test_a_named_secret_is_used_and_never_told(
 async def test_a_snapshot_from_elsewhere_is_shown_without_secrets(
     serve: Serve, queue: Queue, queue_url: str, lines: Any
 ):
-    """Somebody submitted a clean-up task by hand, with a target no verb would have taken."""
+    """Somebody submitted a cleanup task by hand, with a target no verb would have taken."""
     (run,) = await incomplete_runs(queue, queue_url)
     (other,) = await incomplete_runs(queue, queue_url, job="lab:backups:x")
     await queue.retry_task((await queue.get_task(task_uuid=other)).id)
@@ -235,7 +235,7 @@ async def test_the_log_of_a_cleaner_process_tells_no_secret(queue: Queue, queue_
             PGJOBS_DATABASE_URL=queue_url, PGJOBS_SECRET_DAV="user:hunter2", NO_PROXY="127.0.0.1",
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "Tried 1." in done.stderr
+    assert "Attempted 1." in done.stderr
     assert str(run) in done.stderr
     assert requests
     assert_silent({"stderr": done.stderr})

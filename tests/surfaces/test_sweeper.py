@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from pgjobs import Jobs, Worker
 from pgjobs.cli.app import app
-from pgjobs.queue.records import Swept
+from pgjobs.queue.records import SweepResult
 from pgjobs.server import ApiSettings
 from pgjobs.upkeep.steps import STEPS
 from pgjobs.upkeep.sweeper import cleanup_worker, run_sweeper
@@ -133,9 +133,9 @@ async def test_a_worker_alone_keeps_up_with_retention(queue, monkeypatch):
 
 
 async def test_a_worker_tells_what_it_could_not_sweep(queue, monkeypatch, caplog):
-    broken = [Swept(swept="storage", changed=0, error="the disk is full")]
+    broken = [SweepResult(swept="storage", changed=0, error="the disk is full")]
 
-    async def sweep(**_: object) -> list[Swept]:
+    async def sweep(**_: object) -> list[SweepResult]:
         return broken
 
     monkeypatch.setattr(queue, "sweep", sweep)

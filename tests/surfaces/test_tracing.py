@@ -106,7 +106,7 @@ def test_without_a_tracer_nothing_is_imported(queue_url: str):
     assert program("-c", UNTRACED, queue_url) == "ada\n"
 
 
-@pytest.mark.parametrize("way", ["express", "framework"])
+@pytest.mark.parametrize("way", ["fast path", "framework"])
 @pytest.mark.parametrize(
     ("sent", "carried"),
     [
@@ -123,7 +123,7 @@ async def test_a_task_submitted_by_http_carries_the_trace_of_its_request(
 ):
     worker = ada.register()["worker_id"]
     # A type with a parameter is not plain, so the framework looks at it.
-    kind = "application/json" if way == "express" else "application/json; charset=utf-8"
+    kind = "application/json" if way == "fast path" else "application/json; charset=utf-8"
     answer = ada.post(
         "rooms/lab/tasks/lab:modifiers:Rotate", content=b"{}", headers={"content-type": kind, **sent}
     )

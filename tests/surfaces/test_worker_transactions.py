@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from pgjobs import Jobs, Queue, RunningTask, Worker
+from pgjobs import Jobs, Queue, TaskContext, Worker
 from pgjobs.drivers.postgres import driver as postgres
 from pgjobs.errors import InvalidArgument, LeaseLost
 
@@ -41,7 +41,7 @@ async def lines(ledger: asyncpg.Connection) -> list[str]:
 
 async def test_effects_and_completion_commit_together(queue: Queue, jobs: Jobs, ledger: asyncpg.Connection):
     @jobs.task
-    async def write(task: RunningTask, line: str) -> None:
+    async def write(task: TaskContext, line: str) -> None:
         async with task.transaction() as connection:
             await connection.execute("insert into ledger values ($1)", line)
             task.result = {"written": line}
@@ -56,7 +56,7 @@ async def test_effects_and_completion_commit_together(queue: Queue, jobs: Jobs, 
 
 async def test_an_error_inside_takes_both_back(queue: Queue, jobs: Jobs, ledger: asyncpg.Connection):
     @jobs.task(max_attempts=2, backoff_base=timedelta(0))
-    async def write(task: RunningTask) -> None:
+    async def write(task: TaskContext) -> None:
         async with task.transaction() as connection:
             await connection.execute("insert into ledger values ($1)", f"attempt {task.attempt}")
             if task.attempt == 1:
@@ -74,7 +74,7 @@ async def test_a_lost_lease_takes_everything_back_and_is_reported(
     refused: list[Exception] = []
 
     @jobs.task
-    async def write(task: RunningTask) -> None:
+    async def write(task: TaskContext) -> None:
         try:
             async with task.transaction() as connection:
                 await connection.execute("insert into ledger values ('zombie')")
@@ -93,7 +93,7 @@ async def test_a_lost_lease_takes_everything_back_and_is_reported(
 
 async def test_a_task_is_completed_once(queue: Queue, jobs: Jobs):
     @jobs.task
-    async def twice(task: RunningTask) -> None:
+    async def twice(task: TaskContext) -> None:
         async with task.transaction():
             pass
         with pytest.raises(InvalidArgument, match="earlier"):

@@ -1,5 +1,12 @@
 -- What has been installed; only the runner writes here.
-create schema if not exists pgjobs;
+do $$
+begin
+  -- Asked first: even "if not exists" is refused to a login that may not create schemas, and was given this one.
+  if to_regnamespace('pgjobs') is null then
+    create schema if not exists pgjobs;
+  end if;
+end
+$$;
 comment on schema pgjobs is 'A job queue. Upgrades replace its functions and views: keep your own in another schema.';
 
 create table if not exists pgjobs.migrations (

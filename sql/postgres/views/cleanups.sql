@@ -1,4 +1,4 @@
--- Clean-up tasks in the words of those who look after them. Everything that may
+-- Cleanup tasks in the words of those who look after them. Everything that may
 -- hold a secret is redacted here.
 create view pgjobs.incomplete_cleanup_tasks as
 select
@@ -55,7 +55,7 @@ left join lateral (
 where j.full_name = '@internal:maintenance:incomplete-cleanup';
 
 comment on view pgjobs.incomplete_cleanup_tasks is
-  'What is left of runs that did not complete, and how its removal goes. Example: select run_id, status, last_error from pgjobs.incomplete_cleanup_tasks where status = ''blocked''';
+  'Incomplete runs whose files must be removed, and the status of their cleanup. Example: select run_id, status, last_error from pgjobs.incomplete_cleanup_tasks where status = ''blocked''';
 comment on column pgjobs.incomplete_cleanup_tasks.run_id is 'The run: public id of the task that did not complete.';
 comment on column pgjobs.incomplete_cleanup_tasks.job_id is 'Public id of its job.';
 comment on column pgjobs.incomplete_cleanup_tasks.job_name is 'Address of its job.';
@@ -74,9 +74,9 @@ comment on column pgjobs.incomplete_cleanup_tasks.last_error is 'What the last a
 comment on column pgjobs.incomplete_cleanup_tasks.ignored_at is 'Since when it is ignored.';
 comment on column pgjobs.incomplete_cleanup_tasks.ignored_by_user_id is 'Who ignored it.';
 comment on column pgjobs.incomplete_cleanup_tasks.ignore_reason is 'Why.';
-comment on column pgjobs.incomplete_cleanup_tasks.task_id is 'Number of the clean-up task.';
+comment on column pgjobs.incomplete_cleanup_tasks.task_id is 'Number of the cleanup task.';
 
--- Clean-up tasks as they are shown, in the order given. Its plan is kept: the view
+-- Cleanup tasks as they are shown, in the order given. Its plan is kept: the view
 -- joins so much that planning takes longer than a page of it.
 create function pgjobs._shown_cleanups(task_ids bigint[])
 returns setof pgjobs.incomplete_cleanup_tasks
@@ -93,7 +93,7 @@ end
 $$;
 
 comment on function pgjobs._shown_cleanups is
-  'Clean-up tasks as they are shown. Example: select status from pgjobs._shown_cleanups(array[42])';
+  'Cleanup tasks as they are shown. Example: select status from pgjobs._shown_cleanups(array[42])';
 
 -- Their events are kept as long as they are, so the numbers do not shift.
 create view pgjobs.incomplete_cleanup_events as
@@ -122,9 +122,9 @@ select
       when 'skip_not_found' then 'There was nothing to delete'
       else 'What the run left behind was deleted'
     end
-    when 'ignored' then 'Put aside'
-    when 'unignored' then 'Taken up again'
-    when 'retried' then 'To be tried again now'
+    when 'ignored' then 'Ignored'
+    when 'unignored' then 'No longer ignored'
+    when 'retried' then 'Retried by an operator'
     else e.kind
   end) as message,
   pgjobs._redact_document(case
@@ -141,7 +141,7 @@ where j.full_name = '@internal:maintenance:incomplete-cleanup'
   and e.kind in ('started', 'completed', 'retrying', 'failed', 'cancelled', 'ignored', 'unignored', 'retried');
 
 comment on view pgjobs.incomplete_cleanup_events is
-  'What happened to clean-up tasks, and who did it. Example: select seq, ts, kind, message from pgjobs.incomplete_cleanup_events where run_id = ''<run id>''';
+  'What happened to cleanup tasks, and who did it. Example: select seq, ts, kind, message from pgjobs.incomplete_cleanup_events where run_id = ''<run id>''';
 comment on column pgjobs.incomplete_cleanup_events.run_id is 'The run.';
 comment on column pgjobs.incomplete_cleanup_events.seq is 'From 1, for each run.';
 comment on column pgjobs.incomplete_cleanup_events.ts is 'When.';
@@ -150,4 +150,4 @@ comment on column pgjobs.incomplete_cleanup_events.kind is
   'attempt, skip_complete, skip_not_found, deleted, failed, blocked, ignored, unignored, abandoned or retry_now.';
 comment on column pgjobs.incomplete_cleanup_events.message is 'What happened, one line, redacted.';
 comment on column pgjobs.incomplete_cleanup_events.fields_json is 'Details, redacted; `by` is who did it.';
-comment on column pgjobs.incomplete_cleanup_events.task_id is 'Number of the clean-up task.';
+comment on column pgjobs.incomplete_cleanup_events.task_id is 'Number of the cleanup task.';

@@ -5,9 +5,9 @@ create view pgjobs.overview as
 select v.* from pgjobs.overview() as v;
 
 comment on view pgjobs.overview is 'The queue in one row. Example: select * from pgjobs.overview';
-comment on column pgjobs.overview.at is 'When this was looked at.';
+comment on column pgjobs.overview.at is 'When the numbers were read.';
 comment on column pgjobs.overview.jobs is 'Registered jobs that are not archived.';
-comment on column pgjobs.overview.paused_jobs is 'Those claims pass by.';
+comment on column pgjobs.overview.paused_jobs is 'Paused jobs, whose tasks are not claimed.';
 comment on column pgjobs.overview.workers is 'Registered workers.';
 comment on column pgjobs.overview.silent_workers is 'Those whose heartbeats have stopped.';
 comment on column pgjobs.overview.waiting is 'Tasks that are due, up to a thousand of each job counted, beyond that estimated.';
@@ -16,15 +16,15 @@ comment on column pgjobs.overview.scheduled is 'Tasks that are due later, likewi
 comment on column pgjobs.overview.claimed is 'Tasks leased and not started.';
 comment on column pgjobs.overview.running is 'Tasks being worked on.';
 comment on column pgjobs.overview.overdue is 'Leases that have lapsed and await a sweep.';
-comment on column pgjobs.overview.ignored is 'Tasks put aside, counted up to 10,000.';
+comment on column pgjobs.overview.ignored is 'Ignored tasks, counted up to 10,000.';
 comment on column pgjobs.overview.completed_last_hour is 'Tasks completed in the last hour.';
 comment on column pgjobs.overview.failed_last_hour is 'Tasks failed for good in the last hour.';
 comment on column pgjobs.overview.cancelled_last_hour is 'Tasks cancelled in the last hour.';
 comment on column pgjobs.overview.retried_last_hour is 'Attempts of the last hour that failed and are followed by another.';
 comment on column pgjobs.overview.completed_per_minute is 'Tasks completed per minute over the last five.';
-comment on column pgjobs.overview.wait_p50 is 'Queue latency: seconds from due to claim that half of the last hours tasks stayed below.';
+comment on column pgjobs.overview.wait_p50 is 'Queue latency: seconds from due to claim that half of the tasks of the last hour stayed below.';
 comment on column pgjobs.overview.wait_p95 is 'The same of 95 in 100.';
-comment on column pgjobs.overview.run_p50 is 'Seconds from claim to completion that half of the last hours tasks stayed below.';
+comment on column pgjobs.overview.run_p50 is 'Seconds from claim to completion that half of the tasks of the last hour stayed below.';
 comment on column pgjobs.overview.run_p95 is 'The same of 95 in 100.';
 
 create view pgjobs.top as
@@ -34,14 +34,14 @@ comment on view pgjobs.top is 'The busiest jobs on a narrow screen. Example: sel
 comment on column pgjobs.top.job is 'Its address, shortened in the middle.';
 comment on column pgjobs.top.state is 'archived, paused, overdue, unserved, busy or idle.';
 comment on column pgjobs.top.live is 'Live workers that serve it.';
-comment on column pgjobs.top.due is 'Tasks in line.';
+comment on column pgjobs.top.due is 'Tasks that are due.';
 comment on column pgjobs.top.oldest is 'How long the first of them has been due.';
 comment on column pgjobs.top.later is 'Tasks due later.';
 comment on column pgjobs.top.held is 'Tasks claimed or running.';
 comment on column pgjobs.top.done is 'Completed per minute, over the last five.';
 comment on column pgjobs.top.failed is 'Failed for good per minute.';
-comment on column pgjobs.top.wait is 'What 95 of 100 waited less than.';
-comment on column pgjobs.top.run is 'What 95 of 100 took less than.';
+comment on column pgjobs.top.wait is 'Queue latency that 95 of 100 tasks stay below.';
+comment on column pgjobs.top.run is 'Duration that 95 of 100 tasks stay below.';
 
 create view pgjobs.jobs_status as
 select v.* from pgjobs.jobs_status() as v;
@@ -60,9 +60,9 @@ comment on column pgjobs.jobs_status.completed_last_hour is 'Tasks completed in 
 comment on column pgjobs.jobs_status.failed_last_hour is 'Tasks failed for good in the last hour.';
 comment on column pgjobs.jobs_status.cancelled_last_hour is 'Tasks cancelled in the last hour.';
 comment on column pgjobs.jobs_status.retried_last_hour is 'Failed attempts of the last hour that are followed by another.';
-comment on column pgjobs.jobs_status.wait_p50 is 'Queue latency: seconds from due to claim that half of the last hours tasks stayed below.';
+comment on column pgjobs.jobs_status.wait_p50 is 'Queue latency: seconds from due to claim that half of the tasks of the last hour stayed below.';
 comment on column pgjobs.jobs_status.wait_p95 is 'The same of 95 in 100.';
-comment on column pgjobs.jobs_status.run_p50 is 'Seconds from claim to completion that half of the last hours tasks stayed below.';
+comment on column pgjobs.jobs_status.run_p50 is 'Seconds from claim to completion that half of the tasks of the last hour stayed below.';
 comment on column pgjobs.jobs_status.run_p95 is 'The same of 95 in 100.';
 comment on column pgjobs.jobs_status.job_id is 'Its number.';
 comment on column pgjobs.jobs_status.pause_reason is 'Why it is paused.';
@@ -70,22 +70,22 @@ comment on column pgjobs.jobs_status.pause_reason is 'Why it is paused.';
 create view pgjobs.running as
 select v.* from pgjobs.running() as v;
 
-comment on view pgjobs.running is 'Tasks in somebody''s hands, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
+comment on view pgjobs.running is 'Claimed and running tasks, at most 500. Example: select task_id, job, worker, held_for from pgjobs.running';
 comment on column pgjobs.running.task_id is 'The task.';
 comment on column pgjobs.running.job is 'Address of its job.';
 comment on column pgjobs.running.room is 'Where it was submitted from.';
 comment on column pgjobs.running.status is 'claimed or running.';
 comment on column pgjobs.running.phase is 'overdue when its lease has lapsed.';
-comment on column pgjobs.running.attempt is 'The how-many-eth lease.';
+comment on column pgjobs.running.attempt is 'Number of the attempt, from 1.';
 comment on column pgjobs.running.max_attempts is 'Attempts it may use.';
-comment on column pgjobs.running.worker is 'Name of who holds it.';
-comment on column pgjobs.running.held_for is 'Since when, as a duration.';
+comment on column pgjobs.running.worker is 'Name of its worker or holder.';
+comment on column pgjobs.running.held_for is 'How long it has been held.';
 comment on column pgjobs.running.claimed_at is 'When its lease began.';
 comment on column pgjobs.running.started_at is 'When work began.';
 comment on column pgjobs.running.until is 'When its lease lapses.';
 comment on column pgjobs.running.progress is 'What its worker last reported.';
-comment on column pgjobs.running.cancel_requested_at is 'Since when its worker is asked to stop.';
-comment on column pgjobs.running.worker_id is 'Who holds it, if registered.';
+comment on column pgjobs.running.cancel_requested_at is 'When cancellation was requested.';
+comment on column pgjobs.running.worker_id is 'The worker that holds it, if registered.';
 
 create view pgjobs.waiting as
 select v.* from pgjobs.waiting() as v;
@@ -97,7 +97,7 @@ comment on column pgjobs.waiting.place is 'Its place in the lane.';
 comment on column pgjobs.waiting.task_id is 'The task.';
 comment on column pgjobs.waiting.room is 'Where it was submitted from.';
 comment on column pgjobs.waiting.due_at is 'Since when it is due.';
-comment on column pgjobs.waiting.waited is 'Likewise, as a duration.';
+comment on column pgjobs.waiting.waited is 'The same, as a duration.';
 comment on column pgjobs.waiting.attempt is 'Attempts used.';
 comment on column pgjobs.waiting.max_attempts is 'Attempts it may use.';
 comment on column pgjobs.waiting.owner is 'Whose work it is.';
@@ -107,11 +107,11 @@ select v.* from pgjobs.scheduled_tasks() as v;
 
 comment on view pgjobs.scheduled_tasks is 'The next 500 tasks that become due. Example: select due_in, task_id, job, phase from pgjobs.scheduled_tasks';
 comment on column pgjobs.scheduled_tasks.run_at is 'When it becomes due.';
-comment on column pgjobs.scheduled_tasks.due_in is 'Likewise, as a duration.';
+comment on column pgjobs.scheduled_tasks.due_in is 'The same, as a duration.';
 comment on column pgjobs.scheduled_tasks.task_id is 'The task.';
 comment on column pgjobs.scheduled_tasks.job is 'Address of its job.';
 comment on column pgjobs.scheduled_tasks.room is 'Where it was submitted from.';
-comment on column pgjobs.scheduled_tasks.phase is 'scheduled, retrying or blocked (by an error of kind auth or config).';
+comment on column pgjobs.scheduled_tasks.phase is 'scheduled, retrying, blocked (by an error of kind auth or config), sleeping or waiting (for a signal, with a time).';
 comment on column pgjobs.scheduled_tasks.priority is 'The lane it will enter.';
 comment on column pgjobs.scheduled_tasks.attempt is 'Attempts used.';
 comment on column pgjobs.scheduled_tasks.max_attempts is 'Attempts it may use.';
@@ -143,7 +143,7 @@ comment on column pgjobs.stuck.task_id is 'The task.';
 comment on column pgjobs.stuck.job is 'Address of its job.';
 comment on column pgjobs.stuck.problem is 'Why it is listed.';
 comment on column pgjobs.stuck.since is 'Since when.';
-comment on column pgjobs.stuck.advice is 'The SQL that would move it.';
+comment on column pgjobs.stuck.advice is 'The SQL that fixes it.';
 
 create view pgjobs.errors as
 select v.* from pgjobs.errors() as v;
@@ -166,13 +166,13 @@ comment on view pgjobs.workers_status is 'Registered workers and what they hold.
 comment on column pgjobs.workers_status.worker_id is 'The worker.';
 comment on column pgjobs.workers_status.name is 'What people call it.';
 comment on column pgjobs.workers_status.owner is 'The user it belongs to.';
-comment on column pgjobs.workers_status.is_alive is 'Whether its heartbeats still come.';
+comment on column pgjobs.workers_status.is_alive is 'Whether it still sends heartbeats.';
 comment on column pgjobs.workers_status.heartbeat_age is 'How long ago the last one came.';
-comment on column pgjobs.workers_status.registered_at is 'When it came.';
+comment on column pgjobs.workers_status.registered_at is 'When it was registered.';
 comment on column pgjobs.workers_status.jobs is 'How many jobs it serves.';
 comment on column pgjobs.workers_status.claimed is 'Tasks it has leased and not started.';
 comment on column pgjobs.workers_status.running is 'Tasks it works on.';
-comment on column pgjobs.workers_status.overdue is 'Leases of its that have lapsed.';
+comment on column pgjobs.workers_status.overdue is 'Its leases that have lapsed.';
 comment on column pgjobs.workers_status.oldest_claim is 'How long it has held the oldest of them.';
 
 create view pgjobs.providers_status as
@@ -183,11 +183,11 @@ comment on column pgjobs.providers_status.provider is 'Its address.';
 comment on column pgjobs.providers_status.content_type is 'Media type of its answers.';
 comment on column pgjobs.providers_status.owner is 'The user it belongs to.';
 comment on column pgjobs.providers_status.worker_id is 'The worker that answers.';
-comment on column pgjobs.providers_status.worker is 'That workers name.';
-comment on column pgjobs.providers_status.is_alive is 'Whether that workers heartbeats still come.';
+comment on column pgjobs.providers_status.worker is 'The name of that worker.';
+comment on column pgjobs.providers_status.is_alive is 'Whether that worker still sends heartbeats.';
 comment on column pgjobs.providers_status.heartbeat_age is 'How long ago the last one came.';
-comment on column pgjobs.providers_status.kept is 'Answers that are kept.';
-comment on column pgjobs.providers_status.in_flight is 'Questions on their way.';
+comment on column pgjobs.providers_status.kept is 'Cached answers.';
+comment on column pgjobs.providers_status.in_flight is 'Questions in flight.';
 comment on column pgjobs.providers_status.created_at is 'When it was first registered.';
 
 create view pgjobs.throughput as
@@ -219,7 +219,7 @@ comment on column pgjobs.metrics.seconds is 'Durations or latencies together, wi
 create view pgjobs.findings as
 select v.* from pgjobs.findings() as v;
 
-comment on view pgjobs.findings is 'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings';
+comment on view pgjobs.findings is 'Issues found. Example: select severity, subject, message, advice from pgjobs.findings';
 comment on column pgjobs.findings.severity is 'error, warning or info.';
 comment on column pgjobs.findings.subject is 'What it is about.';
 comment on column pgjobs.findings.message is 'What is wrong.';
@@ -243,15 +243,15 @@ comment on column pgjobs.storage.last_analyze_at is 'When it was last analyzed.'
 create view pgjobs.blockers as
 select v.* from pgjobs.blockers() as v;
 
-comment on view pgjobs.blockers is 'Who keeps dead rows from being removed. Example: select kind, name, age, advice from pgjobs.blockers';
+comment on view pgjobs.blockers is 'Sessions and slots that keep dead rows from being removed. Example: select kind, name, age, advice from pgjobs.blockers';
 comment on column pgjobs.blockers.kind is 'session, prepared transaction, standby or replication slot.';
 comment on column pgjobs.blockers.name is 'Which one.';
 comment on column pgjobs.blockers.pid is 'Its process.';
-comment on column pgjobs.blockers.state is 'What it does.';
+comment on column pgjobs.blockers.state is 'Its state, as Postgres reports it.';
 comment on column pgjobs.blockers.since is 'When its transaction began.';
 comment on column pgjobs.blockers.age is 'How long ago that is.';
 comment on column pgjobs.blockers.held_back is 'Transactions since.';
-comment on column pgjobs.blockers.advice is 'What would release it.';
+comment on column pgjobs.blockers.advice is 'The SQL that releases it.';
 
 create view pgjobs.task_events as
 select
@@ -275,7 +275,7 @@ comment on column pgjobs.task_events.task_id is 'The task.';
 comment on column pgjobs.task_events.at is 'When.';
 comment on column pgjobs.task_events.kind is 'The verb: submitted, claimed, started, completed, retrying, failed, cancelled, …';
 comment on column pgjobs.task_events.job is 'Address of its job.';
-comment on column pgjobs.task_events.room is 'The room that hears of it.';
+comment on column pgjobs.task_events.room is 'The room it is announced to.';
 comment on column pgjobs.task_events.status is 'The task''s status after it.';
 comment on column pgjobs.task_events.worker_id is 'The worker involved.';
 comment on column pgjobs.task_events.actor is 'Who did it, if a person did.';

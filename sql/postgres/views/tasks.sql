@@ -6,9 +6,9 @@ from (values
   ('PJ003', 'worker-not-found', 404, 'No such worker'),
   ('PJ004', 'provider-not-found', 404, 'No such provider, or not visible from there'),
   ('PJ005', 'schema-conflict', 409, 'The job is registered with another schema'),
-  ('PJ006', 'invalid-task-transition', 409, 'The task''s current status does not allow this step'),
+  ('PJ006', 'invalid-task-transition', 409, 'The task''s current status does not allow this change'),
   ('PJ007', 'lease-lost', 409, 'The lease lapsed or passed to another worker'),
-  ('PJ008', 'no-workers-available', 409, 'Nobody serves the job'),
+  ('PJ008', 'no-workers-available', 409, 'No worker serves the job'),
   ('PJ009', 'invalid-category', 400, 'The category is not allowed here'),
   ('PJ010', 'invalid-room-id', 400, 'Malformed room'),
   ('PJ011', 'forbidden', 403, 'The acting user may not do this'),
@@ -19,11 +19,12 @@ from (values
   ('PJ016', 'provider-timeout', 504, 'The provider did not answer in time'),
   ('PJ017', 'unauthorized', 401, 'No valid credentials were presented'),
   ('PJ018', 'room-locked', 423, 'The host application has locked the room'),
-  ('PJ019', 'job-unavailable', 409, 'The job is archived, or its work forbids the step'),
+  ('PJ019', 'job-unavailable', 409, 'The job is archived, or still has work'),
   ('PJ020', 'direct-change', 409, 'Rows are changed by verbs only'),
   ('PJ021', 'schedule-not-found', 404, 'No such schedule'),
   ('PJ022', 'not-on-sqlite', 501, 'SQLite does not have this: it needs Postgres'),
-  ('PJ023', 'token-not-found', 404, 'No such API token')
+  ('PJ023', 'token-not-found', 404, 'No such API token'),
+  ('PJ024', 'workflow-not-found', 404, 'No such workflow')
 ) as p (sqlstate, problem, status, title);
 
 comment on view pgjobs.problems is
@@ -49,6 +50,7 @@ select
   end as status,
   case
     when l.until <= pgjobs._present() then 'overdue'
+    when s.waits_for is not null then pgjobs._wait_phase(s.waits_for)
     when s.error is not null and s.error_kind in ('auth', 'config') then 'blocked'
     when s.error is not null then 'retrying'
     when s.run_at > pgjobs._present() then 'scheduled'
@@ -58,7 +60,7 @@ select
   coalesce(o.attempt, l.attempt, i.attempt, s.attempt, r.attempt, a.attempt, 0::smallint) as attempt,
   t.max_attempts,
   t.created_at,
-  coalesce(s.run_at, r.due_at, a.due_at) as due_at,
+  case when s.waits_for is null or s.run_at < pgjobs._never() then coalesce(s.run_at, r.due_at, a.due_at) end as due_at,
   coalesce(l.claimed_at, o.claimed_at) as claimed_at,
   coalesce(l.started_at, o.started_at) as started_at,
   o.ended_at,
@@ -94,7 +96,7 @@ comment on column pgjobs.task.job is 'Address of its job.';
 comment on column pgjobs.task.room is 'Where it was submitted from.';
 comment on column pgjobs.task.status is 'pending, claimed, running, completed, failed, cancelled or ignored.';
 comment on column pgjobs.task.phase is
-  'For people: scheduled, due, retrying or blocked while pending; overdue when its lease has lapsed.';
+  'For people: scheduled, due, retrying, blocked (by an error of kind auth or config), sleeping, waiting (for a signal or for tasks it called), dependent (on parents that have not ended) or held (a parent failed) while pending; overdue when its lease has lapsed.';
 comment on column pgjobs.task.priority is '1 (most urgent) to 10.';
 comment on column pgjobs.task.attempt is 'Attempts used, the present one included.';
 comment on column pgjobs.task.max_attempts is 'Attempts it may use.';
@@ -109,7 +111,7 @@ comment on column pgjobs.task.holder is 'The holder, if not a registered worker.
 comment on column pgjobs.task.error is 'What its last attempt failed with.';
 comment on column pgjobs.task.error_kind is 'The kind of that error.';
 comment on column pgjobs.task.progress is 'What its worker last reported.';
-comment on column pgjobs.task.cancel_requested_at is 'Since when its worker is asked to stop.';
+comment on column pgjobs.task.cancel_requested_at is 'When cancellation was requested.';
 comment on column pgjobs.task.reason is 'Why it was cancelled or ignored.';
 comment on column pgjobs.task.submitter is 'Who submitted it.';
 comment on column pgjobs.task.owner is 'Whose work it is.';
@@ -120,10 +122,42 @@ comment on column pgjobs.task.job_id is 'Number of its job.';
 
 -- Not granted to anyone: payloads and results leave through get_task only.
 create view pgjobs.task_document as
-select v.*, pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)) as payload, o.result
+select
+  v.id,
+  v.uuid,
+  v.job,
+  v.room,
+  v.status,
+  v.phase,
+  v.priority,
+  v.attempt,
+  v.max_attempts,
+  v.created_at,
+  v.due_at,
+  v.claimed_at,
+  v.started_at,
+  v.ended_at,
+  v.until,
+  v.worker_id,
+  v.holder,
+  v.error,
+  v.error_kind,
+  -- In this attempt or in an earlier one, until the task has ended.
+  coalesce(v.progress, case when v.ended_at is null then k.progress end) as progress,
+  v.cancel_requested_at,
+  v.reason,
+  v.submitter,
+  v.owner,
+  v.project,
+  v.tags,
+  v.idempotency_key,
+  v.job_id,
+  pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)) as payload,
+  o.result
 from pgjobs.task as v
 join pgjobs.tasks as t on t.id = v.id
-left join pgjobs.outcomes as o on o.task_id = v.id;
+left join pgjobs.outcomes as o on o.task_id = v.id
+left join pgjobs.kept_progress as k on k.task_id = v.id;
 
 comment on view pgjobs.task_document is
   'A task with its payload and result. Example: select payload, result from pgjobs.get_task(42)';
@@ -174,10 +208,10 @@ comment on column pgjobs.job.events is 'failures or full.';
 comment on column pgjobs.job.retain_completed is 'Overrides settings.retain_completed.';
 comment on column pgjobs.job.retain_failed is 'Overrides settings.retain_failed.';
 comment on column pgjobs.job.created_at is 'When it was first registered.';
-comment on column pgjobs.job.paused_at is 'Set while claims pass it by.';
-comment on column pgjobs.job.archived_at is 'Set while it is put away.';
-comment on column pgjobs.job.deleted_at is 'Set when it was retired.';
-comment on column pgjobs.job.keep is 'Whether it stays when nobody serves it.';
+comment on column pgjobs.job.paused_at is 'Since when it is paused: its tasks are not claimed.';
+comment on column pgjobs.job.archived_at is 'Since when it is archived.';
+comment on column pgjobs.job.deleted_at is 'When it was retired.';
+comment on column pgjobs.job.keep is 'Whether it stays when no worker serves it.';
 comment on column pgjobs.job.workers is 'Ids of the workers that serve it.';
 
 -- Tasks in the words of the generic job manager. Reading only: its rows are
@@ -247,23 +281,23 @@ comment on column pgjobs.generic_jobs.owner_user_id is 'Whose work it is.';
 comment on column pgjobs.generic_jobs.project_id is 'What it belongs to, where that is a number.';
 comment on column pgjobs.generic_jobs.idempotency_key is 'The key it was created under.';
 comment on column pgjobs.generic_jobs.payload is 'What to run it with, secrets hidden unless settings.show_secrets.';
-comment on column pgjobs.generic_jobs.result is 'What it gave.';
-comment on column pgjobs.generic_jobs.status is 'queued, processing, completed, failed or cancelled (also: put aside by an operator).';
+comment on column pgjobs.generic_jobs.result is 'Its result.';
+comment on column pgjobs.generic_jobs.status is 'queued, processing, completed, failed or cancelled (also: ignored by an operator).';
 comment on column pgjobs.generic_jobs.priority is '1 (most urgent) to 10.';
 comment on column pgjobs.generic_jobs.max_retries is 'Attempts it may use after the first.';
 comment on column pgjobs.generic_jobs.retry_count is 'Attempts that failed and were or will be followed by another.';
 comment on column pgjobs.generic_jobs.available_at is 'While queued: from when on it may be acquired.';
 comment on column pgjobs.generic_jobs.leased_until is 'When its lease lapses.';
 comment on column pgjobs.generic_jobs.lease_id is 'Its present or last lease, which acknowledgements must name.';
-comment on column pgjobs.generic_jobs.worker_id is 'Who holds it or ended it.';
+comment on column pgjobs.generic_jobs.worker_id is 'The worker that holds it or ended it.';
 comment on column pgjobs.generic_jobs.acquired_at is 'When its present or last lease began.';
 comment on column pgjobs.generic_jobs.error_message is 'What its last failed attempt failed with.';
 comment on column pgjobs.generic_jobs.last_error is 'The same.';
-comment on column pgjobs.generic_jobs.cancel_requested_at is 'Since when its worker is asked to stop.';
+comment on column pgjobs.generic_jobs.cancel_requested_at is 'When cancellation was requested.';
 comment on column pgjobs.generic_jobs.cancelled_at is 'When it was cancelled.';
 comment on column pgjobs.generic_jobs.cancellation_reason is 'Why.';
 comment on column pgjobs.generic_jobs.created_at is 'When it was created.';
-comment on column pgjobs.generic_jobs.updated_at is 'When it was last written to: acquired, renewed, reported on, failed, released, retried, asked to stop or ended.';
+comment on column pgjobs.generic_jobs.updated_at is 'When it was last written to: acquired, renewed, reported on, failed, released, retried, cancellation requested, or ended.';
 comment on column pgjobs.generic_jobs.completed_at is 'When it was completed.';
 
 -- What HTTP shows of a task. An ignored task has not ended, so it shows as pending.
@@ -297,7 +331,7 @@ comment on column pgjobs.task_answer.ended_at is 'When it ended.';
 comment on column pgjobs.task_answer.worker_id is 'The worker that holds or ended it.';
 comment on column pgjobs.task_answer.error is 'What it failed with, or why it was cancelled.';
 comment on column pgjobs.task_answer.payload is 'What to run it with, secrets hidden unless settings.show_secrets.';
-comment on column pgjobs.task_answer.result is 'What it gave.';
+comment on column pgjobs.task_answer.result is 'Its result.';
 comment on column pgjobs.task_answer.queue_position is 'Its place among the pending tasks of its job.';
 
 -- The same of a task that is claimed or running, from three tables instead of
@@ -337,7 +371,7 @@ comment on column pgjobs.claim_answer.ended_at is 'When it ended.';
 comment on column pgjobs.claim_answer.worker_id is 'The worker that holds or ended it.';
 comment on column pgjobs.claim_answer.error is 'What it failed with, or why it was cancelled.';
 comment on column pgjobs.claim_answer.payload is 'What to run it with.';
-comment on column pgjobs.claim_answer.result is 'What it gave.';
+comment on column pgjobs.claim_answer.result is 'Its result.';
 comment on column pgjobs.claim_answer.queue_position is 'Its place among the pending tasks of its job.';
 comment on column pgjobs.claim_answer.token is 'The lease, for acknowledgements.';
 comment on column pgjobs.claim_answer.trace_context is 'W3C traceparent of its submit, and tracestate after a space.';
@@ -348,7 +382,7 @@ from pgjobs.migrations as m
 left join pgjobs.installed_code as c on c.is_only;
 
 comment on view pgjobs.installed is
-  'What has been installed, for whoever must know before it works here. Example: select max(number) from pgjobs.installed';
+  'Installed migrations and code. Example: select max(number) from pgjobs.installed';
 comment on column pgjobs.installed.number is 'Order of application.';
 comment on column pgjobs.installed.name is 'The file it came from.';
 comment on column pgjobs.installed.checksum is 'SHA-256 of the file; an applied file never changes.';

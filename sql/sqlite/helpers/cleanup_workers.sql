@@ -1,4 +1,4 @@
--- The one clean-up that DELETE, a lost connection and the sweep share: takes
+-- The one cleanup that DELETE, a lost connection and the sweep share: takes
 -- :v_workers and all that hangs on them away. Answers :v_failed, :v_retried
 -- and :v_retired_jobs.
 select json_group_array(json_array(t.id, 'Worker disconnected', 'worker_disconnected', null)) as v_ending

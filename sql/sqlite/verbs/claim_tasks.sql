@@ -23,7 +23,7 @@ select refuse(
 where :worker_id is null and (:lease is null or coalesce(:holder, '') = '' or length(:holder) > 200);
 select :actor as v_actor, 500 as v_batch;
 -- include find_worker
--- A claim is a sign of life.
+-- A claim is a heartbeat.
 update workers set last_heartbeat_at = now()
 where id = :worker_id and last_heartbeat_at < now() - (select s.worker_timeout / 4 from settings as s);
 -- include claimable_jobs

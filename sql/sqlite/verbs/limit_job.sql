@@ -1,7 +1,13 @@
--- limit_job(job text, max_running integer = null, actor text = null, reason text = null)
+-- limit_job(
+--   job text, max_running integer = null, actor text = null, reason text = null,
+--   max_running_per_key integer = null, rate text = null, rate_per_key text = null, fair boolean = null,
+--   ordered boolean = null, on_failure text = null, weights jsonb = null
+-- )
 --
 -- Limits how many tasks of a job may be claimed or running at once, wherever; without
--- a number, any. What runs already is counted and goes on.
+-- a number, any. What runs already is counted and continues.
+select refuse('not-on-sqlite', 'Sharing by key is not on SQLite')
+where coalesce(:max_running_per_key, :rate, :rate_per_key, :fair, :ordered, :on_failure, :weights) is not null;
 select :job as v_address;
 -- include find_job
 select refuse(

@@ -1,6 +1,6 @@
 -- pause_job(job text, actor text = null, reason text = null)
 --
--- Makes claims pass a job by; tasks are still accepted and leases run on.
+-- Pauses a job: its tasks are not claimed; tasks are still accepted and leases run on.
 select :job as v_address;
 -- include find_job
 update jobs set paused_at = coalesce(paused_at, now()) where id = :v_job;

@@ -5,7 +5,8 @@
 --   max_age interval = null, max_running integer = null, events text = null,
 --   retain_completed interval = null, retain_failed interval = null, replace_schema boolean = false,
 --   keep boolean = null, actor text = null,
---   is_superuser boolean = false
+--   is_superuser boolean = false, max_running_per_key integer = null, rate text = null,
+--   rate_per_key text = null, fair boolean = null, ordered boolean = null, on_failure text = null
 -- )
 --
 -- Registers a job, or says how the one at this address already stands:
@@ -15,6 +16,8 @@
 -- the job comes back from retirement. Options left out keep their value. With a
 -- worker named or created, the job is linked to it. One to `keep` is not retired
 -- when its last worker leaves.
+select refuse('not-on-sqlite', 'Sharing by key is not on SQLite')
+where coalesce(:max_running_per_key, :rate, :rate_per_key, :fair, :ordered, :on_failure) is not null;
 select :room as v_room;
 -- include check_room
 select refuse('validation-error', 'A job''s name has 1 to 200 characters')

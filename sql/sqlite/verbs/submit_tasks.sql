@@ -3,13 +3,17 @@
 --   delay interval = null, max_attempts integer = null, idempotency_keys text[] = null,
 --   submitter text = null, owner text = null, project text = null, tags text[] = null,
 --   require_workers boolean = false, cross_room boolean = false,
---   trace_context text = null
+--   trace_context text = null, after bigint[] = null, on_failure text = null, keys text[] = null
 -- )
 --
 -- Submits one task per payload, all of one job, in the caller's transaction.
 --
 -- A task whose idempotency key was used before is not submitted again: the
 -- answer names the first one, with is_new = false. Rows come in input order.
+select refuse('not-on-sqlite', 'SQLite has no tasks that run after others', 'It needs Postgres; the embedded one will do.')
+where :after is not null or :on_failure is not null;
+select refuse('not-on-sqlite', 'Sharing by key is not on SQLite')
+where coalesce(:keys, null) is not null;
 select :job as v_address;
 -- include find_job
 select

@@ -2,12 +2,14 @@
 --
 -- One pass of upkeep, or one step of it, each a bounded batch. A `worker_timeout` or an
 -- `internal_timeout` stands in for that of the settings. Endings are counted as they happen on SQLite
--- and there are no schedules, so schedules, rollups and errors have nothing to do.
+-- and there are no schedules, durable work or keys, so schedules, waits, sharing, rollups and errors have nothing to do.
 select refuse(
   'validation-error', 'Unknown step, or batch not between 1 and 100000', null,
-  'Steps: leases, workers, internal, schedules, scheduled, reads, rollups, errors, retention, storage'
+  'Steps: leases, workers, internal, schedules, scheduled, waits, sharing, reads, rollups, errors, retention, storage'
 )
-where :step not in ('leases', 'workers', 'internal', 'schedules', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage')
+where :step not in (
+    'leases', 'workers', 'internal', 'schedules', 'scheduled', 'waits', 'sharing', 'reads', 'rollups', 'errors', 'retention', 'storage'
+  )
   or :batch not between 1 and 100000;
 select refuse('validation-error', 'Timeouts must be longer than zero')
 where :worker_timeout <= 0 or :internal_timeout <= 0;
@@ -119,6 +121,8 @@ from (values
   ('internal', :v_stuck),
   ('schedules', 0),
   ('scheduled', :v_promoted),
+  ('waits', 0),
+  ('sharing', 0),
   ('reads', :v_expired_reads),
   ('rollups', 0),
   ('errors', 0),

@@ -11,25 +11,24 @@ from pgjobs.cli.exit_codes import errors_told
 from pgjobs.cli.lazy import Later, lazy_group
 
 COMMANDS = {
-    "dev": Later(
-        "dev", "Run everything in one process: a Postgres of its own, server, worker, upkeep, demo jobs."
-    ),
-    "migrate": Later("migrate", "Install the schema or bring it up to date."),
+    "dev": Later("dev", "Run everything in one process."),
+    "migrate": Later("migrate", "Install the schema or upgrade it."),
     "worker": Later("worker", "Run the tasks of some jobs until SIGTERM or Ctrl-C."),
     "serve": Later("serve", "Serve the HTTP API."),
     "enqueue": Later("enqueue", "Submit a task and print its number."),
-    "tasks": Later("tasks", "Look at tasks and act on them."),
-    "jobs": Later("jobs", "Look at jobs and act on them."),
-    "schedules": Later("schedules", "Have jobs run by themselves, and look at those that do."),
-    "workers": Later("workers", "Look at workers and take them away."),
-    "cleanup": Later("cleanup", "Look after what runs that did not complete have left behind."),
-    "top": Later("top", "Watch the busiest jobs; q ends it."),
-    "doctor": Later("doctor", "Look for what is wrong and print the SQL that mends it."),
-    "sweep": Later("sweep", "Do one pass of upkeep and say what changed."),
+    "tasks": Later("tasks", "List, inspect and change tasks."),
+    "jobs": Later("jobs", "List, inspect and change jobs."),
+    "workflows": Later("workflows", "List, inspect, cancel and retry workflows."),
+    "schedules": Later("schedules", "Recurring jobs: add, list, pause and run schedules."),
+    "workers": Later("workers", "List, inspect and remove workers."),
+    "cleanup": Later("cleanup", "Clean up after incomplete runs."),
+    "top": Later("top", "Watch the busiest jobs; q quits."),
+    "doctor": Later("doctor", "Find problems and print the SQL that fixes them."),
+    "sweep": Later("sweep", "Run one pass of upkeep and print what changed."),
     "psql": Later("psql", "Open psql on the queue's database, with shortcuts.", is_passing=True),
     "bench": Later("bench", "Measure throughput on this machine.", is_passing=True),
-    "token": Later("token", "API tokens."),
-    "rooms": Later("rooms", "Which logins are confined to which rooms."),
+    "token": Later("token", "Create, list and revoke API tokens."),
+    "rooms": Later("rooms", "Limit logins to rooms."),
     "openapi": Later("serve", "Print the OpenAPI document of the HTTP API."),
 }
 """Every command, and the beginning of its help."""

@@ -27,13 +27,13 @@ from pgjobs.cli.selectors import (
 from pgjobs.errors import Conflict, InvalidTransition, NotFound, TaskNotFound
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
-    from pgjobs.queue.records import Stepped, Task
+    from pgjobs.queue.records import BulkResult, Task
+    from pgjobs.queue.server import ServerQueue
 
-Act: TypeAlias = "Callable[[Queue, list[int]], Awaitable[list[Stepped]]]"
+Act: TypeAlias = "Callable[[ServerQueue, list[int]], Awaitable[list[BulkResult]]]"
 
 Reason: TypeAlias = Annotated[str | None, typer.Option("--reason", help="Why, for the audit trail.")]
-DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only list what would be done.")]
+DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only list what would change.")]
 Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 _PAGE = 500
@@ -60,7 +60,7 @@ class Choice:
         if bool(self.named) == is_filtered:
             raise typer.BadParameter("name some tasks, or give at least one filter", param_hint="TASK")
 
-    async def look(self, queue: Queue) -> None:
+    async def look(self, queue: ServerQueue) -> None:
         if self.named:
             self.chosen = [await find(queue, task) for task in self.named]
         else:
@@ -69,8 +69,8 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Run:
-    """One verb for all chosen tasks."""
+class BulkAction:
+    """A bulk action: one verb for all selected tasks."""
 
     verb: str
     choice: Choice
@@ -84,7 +84,7 @@ class Run:
         if not self.as_json:
             print_table(("id", "job", "status"), ((task.id, task.job, task.status) for task in done))
         if self.is_dry:
-            say(f"{self.verb} would be tried on {_quantity(done)}; nothing was changed.")
+            say(f"{self.verb} would change {_quantity(done)}; nothing was changed.")
             return
         for problem in problems[:10]:
             say(f"pgjobs: {sentence(problem)}")
@@ -93,7 +93,7 @@ class Run:
         if problems:
             raise typer.Exit(code_of(problems[0]) if len(problems) == 1 else REFUSED)
 
-    async def _talk(self, queue: Queue) -> tuple[list[Task], Problems]:
+    async def _talk(self, queue: ServerQueue) -> tuple[list[Task], Problems]:
         await self.choice.look(queue)
         done = self.choice.chosen
         problems: Problems = []
@@ -113,7 +113,7 @@ class Run:
         if chosen and not self.is_confirmed:
             confirm(f"{self.verb} {_quantity(chosen)}?")
 
-    async def _act_on_all(self, queue: Queue) -> tuple[list[Task], Problems]:
+    async def _act_on_all(self, queue: ServerQueue) -> tuple[list[Task], Problems]:
         """A page at a time: one that has moved on meanwhile does not hold up the others."""
         done: list[Task] = []
         problems: Problems = []
@@ -129,7 +129,7 @@ class Run:
                     bar.advance()
         return done, problems
 
-    def _problem(self, answer: Stepped) -> Conflict | NotFound:
+    def _problem(self, answer: BulkResult) -> Conflict | NotFound:
         if answer.status is None:
             return TaskNotFound(f"Task {answer.task_id} does not exist")
         return InvalidTransition(
@@ -137,7 +137,7 @@ class Run:
             detail=f"Task {answer.task_id} is {answer.status}.",
         )
 
-    async def _print_json(self, queue: Queue, done: list[Task]) -> None:
+    async def _print_json(self, queue: ServerQueue, done: list[Task]) -> None:
         from pgjobs.cli.json_output import shown, shown_page
 
         if done and len(self.choice.named or ()) == 1:
@@ -149,7 +149,7 @@ class Run:
 def confirm(question: str) -> None:
     """Asks, and ends the command unless the answer is yes; without a terminal nobody can answer."""
     if not sys.stdin.isatty():
-        raise typer.BadParameter(f"{question} Add --yes, or look with --dry-run", param_hint="--yes")
+        raise typer.BadParameter(f"{question} Add --yes, or preview with --dry-run", param_hint="--yes")
     typer.confirm(question, abort=True, err=True)
 
 
@@ -171,7 +171,7 @@ def retry(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start tasks over: due now, no attempts used."""
+    """Retry tasks: due now, with all attempts again."""
     choice = Choice(
         task,
         {"room": room, "job": job, "owner": owner, "project": project},
@@ -179,10 +179,10 @@ def retry(
         status is not None,
     )
 
-    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+    async def act(queue: ServerQueue, tasks: list[int]) -> list[BulkResult]:
         return await queue.retry_tasks(tasks, actor=operator(), reason=reason)
 
-    Run("Retry", choice, act, dry_run, yes, as_json).go(url)
+    BulkAction("Retry", choice, act, dry_run, yes, as_json).go(url)
 
 
 def cancel(
@@ -196,13 +196,13 @@ def cancel(
     project: ProjectFilter = None,
     reason: Reason = None,
     force: Annotated[
-        bool, typer.Option("--force", help="End running ones now, without their worker.")
+        bool, typer.Option("--force", help="End running tasks now, without waiting for their worker.")
     ] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Cancel tasks: pending ones end at once, the workers of others are asked to stop."""
+    """Cancel tasks. Pending ones end now, running ones stop at their worker's next heartbeat."""
     choice = Choice(
         task,
         {"room": room, "job": job, "owner": owner, "project": project},
@@ -210,10 +210,10 @@ def cancel(
         status is not None,
     )
 
-    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+    async def act(queue: ServerQueue, tasks: list[int]) -> list[BulkResult]:
         return await queue.cancel_tasks(tasks, actor=operator(), reason=reason, force=force)
 
-    Run("Cancel", choice, act, dry_run, yes, as_json).go(url)
+    BulkAction("Cancel", choice, act, dry_run, yes, as_json).go(url)
 
 
 def ignore(
@@ -230,7 +230,7 @@ def ignore(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put tasks aside until somebody retries or unignores them."""
+    """Ignore tasks until somebody retries or unignores them."""
     choice = Choice(
         task,
         {"room": room, "job": job, "owner": owner, "project": project},
@@ -238,10 +238,10 @@ def ignore(
         status is not None,
     )
 
-    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+    async def act(queue: ServerQueue, tasks: list[int]) -> list[BulkResult]:
         return await queue.ignore_tasks(tasks, actor=operator(), reason=reason)
 
-    Run("Ignore", choice, act, dry_run, yes, as_json).go(url)
+    BulkAction("Ignore", choice, act, dry_run, yes, as_json).go(url)
 
 
 def unignore(
@@ -257,10 +257,10 @@ def unignore(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take tasks back that were put aside."""
+    """Stop ignoring tasks: they return to the queue."""
     choice = Choice(task, {"room": room, "job": job, "owner": owner, "project": project}, Status.ignored)
 
-    async def act(queue: Queue, tasks: list[int]) -> list[Stepped]:
+    async def act(queue: ServerQueue, tasks: list[int]) -> list[BulkResult]:
         return await queue.unignore_tasks(tasks, actor=operator(), reason=reason)
 
-    Run("Unignore", choice, act, dry_run, yes, as_json).go(url)
+    BulkAction("Unignore", choice, act, dry_run, yes, as_json).go(url)

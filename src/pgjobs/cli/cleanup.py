@@ -14,11 +14,11 @@ from pgjobs.cli.database import Url, drive, opened, operator, settings_of, with_
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, say
 
 if TYPE_CHECKING:
-    from pgjobs.queue.cleanups import CleanupEvent, CleanupsFound, CleanupTask
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import CleanupEvent, CleanupsFound, CleanupTask
+    from pgjobs.queue.server import ServerQueue
 
 cleanup = typer.Typer(
-    help="Look after what runs that did not complete have left behind.",
+    help="Clean up after incomplete runs.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -46,9 +46,9 @@ def list_all(
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List clean-up tasks, next due first."""
+    """List cleanup tasks, next due first."""
 
-    async def ask(queue: Queue) -> CleanupsFound:
+    async def ask(queue: ServerQueue) -> CleanupsFound:
         return await queue.find_cleanups(
             statuses=status or None,
             target_types=target_type or None,
@@ -85,9 +85,9 @@ def list_all(
 
 @cleanup.command()
 def show(run: RunRef, url: Url = None, as_json: AsJson = False) -> None:
-    """Show a clean-up task and what happened to it."""
+    """Show a cleanup task and its events."""
 
-    async def ask(queue: Queue) -> tuple[CleanupTask, list[CleanupEvent]]:
+    async def ask(queue: ServerQueue) -> tuple[CleanupTask, list[CleanupEvent]]:
         return await queue.get_cleanup(run), await queue.list_cleanup_events(run)
 
     task, events = with_queue(url, ask)
@@ -106,7 +106,7 @@ def show(run: RunRef, url: Url = None, as_json: AsJson = False) -> None:
 
 @cleanup.command()
 def nodes(url: Url = None, as_json: AsJson = False) -> None:
-    """List which node cleans up what, and where nobody does."""
+    """List which node cleans up what. Says where no process does."""
     found = with_queue(url, lambda queue: queue.list_cleanup_nodes())
     if as_json:
         from pgjobs.server.api.cleanups import CleanupNodes
@@ -121,7 +121,7 @@ def nodes(url: Url = None, as_json: AsJson = False) -> None:
                 node.target_type,
                 node.open,
                 node.waiting,
-                ", ".join(node.served_by) or "nobody",
+                ", ".join(node.served_by) or "no process",
                 node.last_seen_at,
                 node.advice,
             )
@@ -132,19 +132,19 @@ def nodes(url: Url = None, as_json: AsJson = False) -> None:
 
 @cleanup.command("retry-now")
 def retry_now(run: RunRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Try again now, with no attempts used."""
+    """Retry a cleanup now, with all attempts again."""
     _act(url, lambda queue: queue.retry_cleanup(run, actor=operator(), reason=reason), as_json)
 
 
 @cleanup.command()
 def ignore(run: RunRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Leave it where it is until somebody unignores or retries it."""
+    """Ignore a cleanup until somebody unignores or retries it."""
     _act(url, lambda queue: queue.ignore_cleanup(run, actor=operator(), reason=reason), as_json)
 
 
 @cleanup.command()
 def unignore(run: RunRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Take up again what was ignored."""
+    """Stop ignoring a cleanup."""
     _act(url, lambda queue: queue.unignore_cleanup(run, actor=operator(), reason=reason), as_json)
 
 
@@ -156,9 +156,9 @@ def run(
         str | None,
         typer.Option(help="Only targets of this node; else the hub's, and WebDAV targets of every node."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="One batch, then leave; for cron.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="One batch, then exit; for cron.")] = False,
 ) -> None:
-    """Clean up until Ctrl-C, as `pgjobs serve` does; for nodes where no server runs."""
+    """Clean up until Ctrl-C. As `pgjobs serve` does; for nodes where no server runs."""
     from pgjobs.contrib.cleanup import CleanupRunner
     from pgjobs.drivers.redaction import RedactingFormatter
 
@@ -172,14 +172,14 @@ def run(
         async with opened(settings_of(url).url()) as queue:
             runner = CleanupRunner(queue, node_id=node)
             if once:
-                say(f"Tried {await runner.tick()}.")
+                say(f"Attempted {await runner.tick()}.")
                 return
             await runner.run()
 
     drive(work())
 
 
-def _act(url: str | None, call: Callable[[Queue], Awaitable[CleanupTask]], as_json: bool) -> None:
+def _act(url: str | None, call: Callable[[ServerQueue], Awaitable[CleanupTask]], as_json: bool) -> None:
     task = with_queue(url, call)
     if as_json:
         from pgjobs.server.api.cleanups import CleanupOut

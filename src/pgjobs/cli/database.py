@@ -17,7 +17,7 @@ from pgjobs.errors import InvalidArgument
 if TYPE_CHECKING:
     import asyncpg
 
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.server import ServerQueue
     from pgjobs.settings import Settings
 
 Result = TypeVar("Result")
@@ -71,7 +71,7 @@ def development_url(directory: Path = DEVELOPMENT) -> str | None:
     return server.url if server is not None else None
 
 
-def with_queue(url: str | None, call: Callable[[Queue], Awaitable[Result]]) -> Result:
+def with_queue(url: str | None, call: Callable[[ServerQueue], Awaitable[Result]]) -> Result:
     """Runs one conversation with the queue."""
 
     async def run() -> Result:
@@ -89,19 +89,19 @@ def drive(conversation: Coroutine[Any, Any, Result]) -> Result:
 
 
 @asynccontextmanager
-async def opened(url: str, *, waits: bool = False, **options: Any) -> AsyncIterator[Queue]:
+async def opened(url: str, *, waits: bool = False, **options: Any) -> AsyncIterator[ServerQueue]:
     """The queue at a URL. One that `waits` is opened before the database can be reached, if need be."""
     from pgjobs.drivers.transient import is_away
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.server import ServerQueue
 
     try:
-        queue = await Queue.connect(url, **options)
+        queue = await ServerQueue.connect(url, **options)
     except ValueError:
         raise _not_understood() from None
     except Exception as error:
         if not (waits and is_away(error)):
             raise
-        queue = await Queue.connect(url, **options, min_size=0)
+        queue = await ServerQueue.connect(url, **options, min_size=0)
     async with queue:
         yield queue
 

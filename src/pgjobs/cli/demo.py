@@ -6,7 +6,7 @@ import asyncio
 import random
 from datetime import timedelta
 
-from pgjobs.jobs.context import Abort, Blocked, RunningTask
+from pgjobs.jobs.context import Abort, Blocked, TaskContext
 from pgjobs.jobs.jobs import Jobs
 
 jobs = Jobs(category="demo")
@@ -26,7 +26,7 @@ async def resize(picture: int) -> dict[str, int]:
 
 
 @jobs.task(name="Report", events="full")
-async def report(task: RunningTask, pages: int = 20) -> dict[str, int]:
+async def report(task: TaskContext, pages: int = 20) -> dict[str, int]:
     """Something to watch: a second for each page, with progress."""
     for page in range(1, pages + 1):
         await asyncio.sleep(1)

@@ -17,8 +17,8 @@ from pgjobs.errors import PgJobsError
 if TYPE_CHECKING:
     import httpx
 
-    from pgjobs.queue.queue import Queue
     from pgjobs.queue.records import Event
+    from pgjobs.queue.server import ServerQueue
     from pgjobs.worker import Worker
 
 log = logging.getLogger("pgjobs.demo")
@@ -35,7 +35,7 @@ _DAY = timedelta(days=1)
 
 
 @asynccontextmanager
-async def bustling(queue: Queue, worker: Worker, base: str) -> AsyncIterator[None]:
+async def demo_traffic(queue: ServerQueue, worker: Worker, base: str) -> AsyncIterator[None]:
     """Keeps the demo jobs busy for as long as it is entered."""
     import httpx
 
@@ -64,7 +64,7 @@ async def bustling(queue: Queue, worker: Worker, base: str) -> AsyncIterator[Non
             await queue.revoke_token(token.id)
 
 
-async def _schedule(queue: Queue) -> None:
+async def _schedule(queue: ServerQueue) -> None:
     """One that runs all the time, one at night, one that is paused.
 
     They stay when the demo is over; without overlap at most one task of each waits for the next time.
@@ -86,7 +86,7 @@ async def _schedule(queue: Queue) -> None:
         )
 
 
-async def _one_of_each(queue: Queue) -> None:
+async def _one_of_each(queue: ServerQueue) -> None:
     """One task that is blocked, and one run that leaves something behind; the same ones every time."""
     await queue.submit_task(UPLOAD, {"file": "holiday.zip"}, owner="ada", idempotency_key="demo")
     await queue.set_job_target(EXPORT, NOBODYS, node_id=NODE, actor="demo")
@@ -98,7 +98,7 @@ async def _one_of_each(queue: Queue) -> None:
             await CleanupRunner(queue, node_id=NODE).tick()
 
 
-async def _submit(queue: Queue) -> None:
+async def _submit(queue: ServerQueue) -> None:
     beat = 0
     while True:
         with _patience():
@@ -148,13 +148,13 @@ def _hushed(name: str) -> Iterator[None]:
 
 @contextmanager
 def _patience() -> Iterator[None]:
-    """A demo goes on when something fails; the log knows."""
+    """A demo continues when something fails; it is logged."""
     import httpx
 
     try:
         yield
     except (PgJobsError, httpx.HTTPError, OSError) as error:
-        log.info("the demo stumbled: %s", error)
+        log.info("the demo continues after: %s", error)
 
 
 def _chance(low: int, high: int) -> int:

@@ -22,7 +22,7 @@ from pgjobs.errors import NotOnSqlite
 if TYPE_CHECKING:
     import asyncio
 
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.server import ServerQueue
 
 _PORT = 8787
 _LOOK_SECONDS = 0.5
@@ -45,7 +45,7 @@ def dev(
         float | None, typer.Option(min=0, envvar="DEMO_SECONDS", help="End after this long.")
     ] = None,
 ) -> None:
-    """Run everything in one process: a Postgres of its own, server, worker, upkeep, demo jobs."""
+    """Run everything in one process. A Postgres of its own, server, worker, upkeep, demo jobs."""
     if leave or (demo and seconds is None and not sys.stdout.isatty()):
         seconds = 0
     with _database(url, directory) as place:
@@ -90,7 +90,7 @@ async def _run(place: Place, port: int | None, jobs: str, demo: bool, seconds: f
     import asyncio
 
     from pgjobs.cli.demo_script import tell
-    from pgjobs.cli.demo_traffic import bustling
+    from pgjobs.cli.demo_traffic import demo_traffic
     from pgjobs.cli.worker import load
     from pgjobs.worker import Worker
 
@@ -106,7 +106,7 @@ async def _run(place: Place, port: int | None, jobs: str, demo: bool, seconds: f
             if not stopping.is_set():
                 async with (
                     Worker(queue, served, name="dev", sweep=None, grace=_GRACE) as worker,
-                    bustling(queue, worker, base) if demo and seconds != 0 else nullcontext(),
+                    demo_traffic(queue, worker, base) if demo and seconds != 0 else nullcontext(),
                 ):
                     await _welcome(queue, base, served, is_short=seconds == 0, is_demo=demo)
                     await _unless(
@@ -224,11 +224,11 @@ def _free(port: int) -> int:
     return port
 
 
-async def _welcome(queue: Queue, base: str, served: Any, *, is_short: bool, is_demo: bool) -> None:
+async def _welcome(queue: ServerQueue, base: str, served: Any, *, is_short: bool, is_demo: bool) -> None:
     pgjobs = _program()
     if is_short:
         more = " --demo" if is_demo else ""
-        say(f"That was all. {pgjobs} dev{more}, on a terminal, stays up and says what to try next.")
+        say(f"Done. {pgjobs} dev{more}, on a terminal, stays up and says what to try next.")
         return
     from pgjobs.server.auth.sessions import sign_in_link
 
@@ -263,9 +263,9 @@ def _trials(addresses: list[str]) -> list[tuple[str, str]]:
         "@global:demo:Explode": "always fails; tasks why NUMBER says so, tasks retry NUMBER runs it again",
     }
     there = [address for address in demo if address in addresses] or addresses[:1]
-    trials = [("top", "the busiest jobs, live; q ends it")]
+    trials = [("top", "the busiest jobs, live; q quits")]
     trials += [(f"enqueue {each}", demo.get(each, "submits a task and prints its number")) for each in there]
-    trials += [("tasks list", "newest first"), ("doctor", "what is wrong, and the SQL that mends it")]
+    trials += [("tasks list", "newest first"), ("doctor", "what is wrong, and the SQL that fixes it")]
     return [*trials, ("psql", "the same by SQL: :top, :failed, :why (1);")]
 
 

@@ -16,12 +16,12 @@ from pgjobs.cli.output import AsJson, cell, print_document, print_table, say
 from pgjobs.errors import NotOnSqlite
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.server import ServerQueue
     from pgjobs.settings import Settings
 
 _ORDER = ("error", "warning", "info")
 _SKEW = timedelta(seconds=2)
-_SUMMARIES = {0: "All is well.", 1: "1 finding."}
+_SUMMARIES = {0: "No issues found.", 1: "1 issue found."}
 _CHANGES = {
     "missing": ("error", "It is missing"),
     "changed": ("error", "It is not what this version installs"),
@@ -42,11 +42,11 @@ class Trouble:
 def doctor(
     url: Url = None,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Also count broken promises; reads every task.")
+        bool, typer.Option("--deep", help="Also count invariant violations; reads every task.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look for what is wrong and print the SQL that mends it; exit code 6 if there is something."""
+    """Find problems and print the SQL that fixes them; exit code 6 if there are any."""
     settings = settings_of(url)
     is_behind, troubles = drive(_examine(settings, deep))
     troubles.sort(key=lambda trouble: _ORDER.index(trouble.severity))
@@ -65,7 +65,7 @@ def doctor(
     from pgjobs.server.settings import ApiSettings
 
     say(ApiSettings().who_sees_what)
-    say(_SUMMARIES.get(len(troubles)) or f"{len(troubles)} findings.")
+    say(_SUMMARIES.get(len(troubles)) or f"{len(troubles)} issues found.")
     if is_behind:
         raise typer.Exit(BEHIND)
     if is_unhealthy:
@@ -89,8 +89,8 @@ async def _examine(settings: Settings, deep: bool) -> tuple[bool, list[Trouble]]
             troubles += [
                 Trouble(
                     "error",
-                    "promise",
-                    f"{rule.rule}: broken {rule.violations} times",
+                    "invariant",
+                    f"{rule.rule}: violated {rule.violations} times",
                     "select * from pgjobs.check()",
                 )
                 for rule in await queue.check()
@@ -113,7 +113,7 @@ async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
             todo = await migrations.plan(connection, migrations.read_release(schema, roles=False))
         except asyncpg.InsufficientPrivilegeError:
             yield Trouble(
-                "info", "schema", "This login may not look at what is installed", "-- run it as the owner"
+                "info", "schema", "This login may not read what is installed", "-- run it as the owner"
             )
             return
         except SchemaAhead as error:
@@ -136,7 +136,7 @@ async def _schema(settings: Settings) -> AsyncIterator[Trouble]:
             yield Trouble(severity, f"{difference.kind} {difference.name}", message, difference.repair)
 
 
-async def _clock(queue: Queue) -> AsyncIterator[Trouble]:
+async def _clock(queue: ServerQueue) -> AsyncIterator[Trouble]:
     """Leases are kept by the database's clock; times that callers give are by their own."""
     before = datetime.now(UTC)
     there = (await queue.overview()).at

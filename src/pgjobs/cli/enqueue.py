@@ -14,8 +14,8 @@ from pgjobs.cli.durations import duration
 from pgjobs.cli.output import AsJson, print_document, progress, say
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
     from pgjobs.queue.records import Submitted
+    from pgjobs.queue.server import ServerQueue
 
 _BATCH = 1000
 
@@ -29,16 +29,18 @@ def enqueue(
     room: Annotated[str | None, typer.Option(help="The room to submit from.")] = None,
     priority: Annotated[int | None, typer.Option(help="1 (most urgent) to 10.")] = None,
     delay: Annotated[timedelta | None, typer.Option(parser=duration, metavar="DURATION",
-        help="Not before this time has passed: 90s, 5m, 2h, 1d.")] = None,
-    at: Annotated[datetime | None, typer.Option(help="Not before this time.",
+        help="Due after this long: 90s, 5m, 2h, 1d.")] = None,
+    at: Annotated[datetime | None, typer.Option(help="Due at this time.",
         formats=["%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S"])] = None,
     key: Annotated[str | None, typer.Option(help="Idempotency key: the same key gets the same task.")] = None,
+    group: Annotated[str | None, typer.Option(metavar="KEY",
+        help="What it is grouped by, for limits by key.")] = None,
     max_attempts: Annotated[int | None, typer.Option(help="Attempts it may use.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Whose work it is.")] = None,
-    project: Annotated[str | None, typer.Option(help="What it belongs to.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; may be repeated.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Owner: whose work it is.")] = None,
+    project: Annotated[str | None, typer.Option(help="Project it belongs to.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag to find it by; may be repeated.")] = None,
     require_workers: Annotated[bool, typer.Option("--require-workers",
-        help="Refuse if nobody serves the job.")] = False,
+        help="Refuse if no worker serves the job.")] = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Submit a task and print its number."""
@@ -59,12 +61,13 @@ def enqueue(
         "idempotency_keys": [key] if key else None,
     }
 
-    async def submit(queue: Queue) -> list[Submitted]:
+    async def submit(queue: ServerQueue) -> list[Submitted]:
         submitted: list[Submitted] = []
         with progress("Submitting", len(payloads)) as bar:
             for start in range(0, len(payloads), _BATCH):
                 batch = payloads[start : start + _BATCH]
-                submitted += await queue.submit_tasks(job, batch, **options)
+                keys = [group] * len(batch) if group else None
+                submitted += await queue.submit_tasks(job, batch, keys=keys, **options)
                 bar.advance(len(batch))
         if as_json:
             await _print_json(queue, submitted, is_list=lines)
@@ -81,7 +84,7 @@ def enqueue(
         say(f"Submitted {len(submitted)} tasks.")
 
 
-async def _print_json(queue: Queue, submitted: list[Submitted], *, is_list: bool) -> None:
+async def _print_json(queue: ServerQueue, submitted: list[Submitted], *, is_list: bool) -> None:
     from pgjobs.cli.json_output import shown, shown_page
 
     if is_list:

@@ -6,18 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from pgjobs.queue.queue import Queue
-from pgjobs.queue.records import Task
-from pgjobs.queue.server import Counted
+from pgjobs.queue.records import Counted, Task
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.api.schemas import Page, TaskOut
 
 
-async def shown(queue: Queue, task_id: int) -> TaskOut:
+async def shown(queue: ServerQueue, task_id: int) -> TaskOut:
     task = await queue.get_task(task_id)
     return TaskOut.of(await queue.show_task(task.uuid))
 
 
-async def shown_page(queue: Queue, tasks: Sequence[Task], limit: int) -> Page[TaskOut]:
+async def shown_page(queue: ServerQueue, tasks: Sequence[Task], limit: int) -> Page[TaskOut]:
     answers = await asyncio.gather(*(queue.show_task(task.uuid) for task in tasks))
     return Page[TaskOut].of([TaskOut.of(answer) for answer in answers], counted(tasks, limit), limit, 0)
 

@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 def migrate(  # noqa: PLR0917
     url: Url = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list what would be done, and whom it stops.")
+        bool, typer.Option("--dry-run", help="Only list what would change, and which locks it takes.")
     ] = False,
     dump: Annotated[bool, typer.Option("--dump", help="Print the SQL instead; needs no database.")] = False,
     after: Annotated[int, typer.Option(help="With --dump: leave out migrations up to this number.")] = 0,
     recreate: Annotated[
-        bool, typer.Option("--recreate", help="Drop and make all code anew; stops the queue for a moment.")
+        bool,
+        typer.Option(
+            "--recreate",
+            help="Drop and create all functions, views and triggers; stops the queue for a moment.",
+        ),
     ] = False,
     roles: Annotated[bool, typer.Option("--roles/--no-roles", help="Create roles and grant to them.")] = True,
 ) -> None:
-    """Install the schema or bring it up to date."""
+    """Install the schema or upgrade it."""
     from pgjobs.schema import migrate as migrations
 
     settings = settings_of(url)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document, as HTTP answers it.")
 ]
-Limit: TypeAlias = Annotated[int, typer.Option(min=1, max=500, help="How many at most.")]
+Limit: TypeAlias = Annotated[int, typer.Option(min=1, max=500, help="At most this many.")]
 
 _STYLES = {
     "running": "cyan", "claimed": "cyan", "completed": "green", "failed": "red", "cancelled": "yellow",

@@ -14,7 +14,7 @@ from pgjobs.cli.output import print_table, progress, say
 from pgjobs.cli.selectors import JobFilter, StatusFilter
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.server import ServerQueue
 
 _BATCH = 1000
 
@@ -30,13 +30,13 @@ def prune(
         typer.Option(
             parser=duration,
             metavar="DURATION",
-            help="Ended longer ago than this; else as each job retains.",
+            help="Ended longer ago than this; if left out, each job's retention.",
         ),
     ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Remove ended tasks that need not be kept, in batches."""
+    """Remove ended tasks whose retention is over, in batches."""
     chosen: dict[str, Any] = {
         "of_status": status and status.value,
         "older_than": older_than,
@@ -44,7 +44,7 @@ def prune(
         "in_room": room,
     }
 
-    async def run(queue: Queue) -> int:
+    async def run(queue: ServerQueue) -> int:
         first = await queue.prune_tasks(**chosen, batch=_BATCH, dry_run=True)
         about = f"{len(first)}{' or more' if len(first) == _BATCH else ''} ended tasks"
         if dry_run:
@@ -54,7 +54,7 @@ def prune(
             say(f"Prune would remove {about}; nothing was changed.")
             return 0
         if first and not yes:
-            confirm(f"Remove {about} for ever?")
+            confirm(f"Remove {about} permanently?")
         removed = 0
         with progress("Prune", None) as bar:
             while batch := await queue.prune_tasks(**chosen, batch=_BATCH):

@@ -9,9 +9,7 @@ import typer
 from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.output import print_table, say
 
-rooms = typer.Typer(
-    help="Which logins are confined to which rooms.", no_args_is_help=True, rich_markup_mode=None
-)
+rooms = typer.Typer(help="Limit logins to rooms.", no_args_is_help=True, rich_markup_mode=None)
 
 Role: TypeAlias = Annotated[str, typer.Argument(help="A login or group that has the role for tenants.")]
 Room: TypeAlias = Annotated[str, typer.Argument(help="The room.")]
@@ -19,7 +17,7 @@ Room: TypeAlias = Annotated[str, typer.Argument(help="The room.")]
 
 @rooms.command()
 def grant(role: Role, room: Room, url: Url = None) -> None:
-    """Open a room to a tenant's login: it submits there, sees what is there and works there."""
+    """Open a room to a tenant's login. It submits, sees and works there."""
     with_queue(url, lambda queue: queue.grant_room(role, room))
     say(f"Room {room} is open to {role}.")
 

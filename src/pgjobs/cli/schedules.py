@@ -18,11 +18,11 @@ from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_
 from pgjobs.cli.selectors import complete_job, complete_schedule
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
-    from pgjobs.queue.schedules import Schedule, ScheduleDocument
+    from pgjobs.queue.records import Schedule, ScheduleDocument
+    from pgjobs.queue.server import ServerQueue
 
 schedules = typer.Typer(
-    help="Have jobs run by themselves, and look at those that do.",
+    help="Recurring jobs: add, list, pause and run schedules.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -41,9 +41,9 @@ Every: TypeAlias = Annotated[
 ]
 Cron: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="When, as five fields: minute, hour, day of the month, month, day of the week."),
+    typer.Option(help="Cron expression: minute, hour, day of the month, month, day of the week."),
 ]
-Timezone: TypeAlias = Annotated[str, typer.Option(help="Whose clocks cron goes by: a place.")]
+Timezone: TypeAlias = Annotated[str, typer.Option(help="Time zone of cron, such as Europe/Berlin.")]
 
 _SHOWN = (
     "full_name", "uuid", "id", "job", "state", "words", "cron", "every", "timezone", "next_run_at",
@@ -83,7 +83,7 @@ def list_all(
 
 @schedules.command()
 def show(schedule: ScheduleRef, url: Url = None, as_json: AsJson = False) -> None:
-    """Show a schedule, its next times and how its last runs went."""
+    """Show a schedule, its next times and its last runs."""
     _print(with_queue(url, lambda queue: queue.get_schedule(schedule)), as_json)
 
 
@@ -98,20 +98,20 @@ def add(
     every: Every = None,
     timezone: Timezone = "UTC",
     payload: Annotated[str, typer.Option(metavar="JSON",
-        help="What to run it with: JSON, @file, or - for stdin.")] = "{}",
+        help="Payload: JSON, @file, or - for stdin.")] = "{}",
     room: Annotated[str | None, typer.Option(help="The room to submit from; else the job's.")] = None,
     priority: Annotated[int | None, typer.Option(help="Of its tasks: 1 (most urgent) to 10.")] = None,
     max_attempts: Annotated[int | None, typer.Option(help="Attempts its tasks may use.")] = None,
     missed: Annotated[str, typer.Option(metavar="once|skip|each",
-        help="When nobody was there to start runs: make up for all by one, for none, or for each.")] = "once",
+        help="Missed runs, when no process was up: one run for all, none, or each.")] = "once",
     no_overlap: Annotated[bool, typer.Option("--no-overlap",
-        help="Pass a run by while the one before has not ended.")] = False,
-    owner: Annotated[str | None, typer.Option(help="Whose work its tasks are.")] = None,
-    project: Annotated[str | None, typer.Option(help="What its tasks belong to.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="To find its tasks by; may be repeated.")] = None,
+        help="Skip a run while the one before has not ended.")] = False,
+    owner: Annotated[str | None, typer.Option(help="Owner of its tasks.")] = None,
+    project: Annotated[str | None, typer.Option(help="Project of its tasks.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag of its tasks; may be repeated.")] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Have a job run by itself, by cron or every so often; adding it again replaces it."""
+    """Add a schedule, by cron or interval; adding it again replaces it."""
     options: dict[str, Any] = {
         "cron": cron,
         "every": every,
@@ -128,7 +128,7 @@ def add(
         "actor": operator(),
     }
 
-    async def run(queue: Queue) -> tuple[str, ScheduleDocument]:
+    async def run(queue: ServerQueue) -> tuple[str, ScheduleDocument]:
         registration = await queue.register_schedule(name, job, **options)
         return registration.registered, await queue.get_schedule(str(registration.schedule_id))
 
@@ -142,7 +142,7 @@ def add(
 
 @schedules.command()
 def run(schedule: ScheduleRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Run a schedule now, out of turn, and print the number of its task."""
+    """Run a schedule now. Prints the number of its task; its next time stays."""
     started = with_queue(url, lambda queue: queue.run_schedule(schedule, actor=operator(), reason=reason))
     if as_json:
         from pgjobs.server.api.schedule_schemas import RunStarted
@@ -154,19 +154,19 @@ def run(schedule: ScheduleRef, url: Url = None, reason: Reason = None, as_json: 
 
 @schedules.command()
 def pause(schedule: ScheduleRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Keep a schedule from running until it is resumed."""
+    """Pause a schedule until it is resumed. Missed runs are not run later."""
     _act(url, lambda queue: queue.pause_schedule(schedule, actor=operator(), reason=reason), as_json)
 
 
 @schedules.command()
 def resume(schedule: ScheduleRef, url: Url = None, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Let a paused schedule run again, from its next time on."""
+    """Resume a paused schedule, from its next time on."""
     _act(url, lambda queue: queue.resume_schedule(schedule, actor=operator(), reason=reason), as_json)
 
 
 @schedules.command()
 def remove(schedule: ScheduleRef, url: Url = None, reason: Reason = None) -> None:
-    """Remove a schedule; what it has submitted stays."""
+    """Remove a schedule; tasks it has submitted stay."""
     with_queue(url, lambda queue: queue.retire_schedule(schedule, actor=operator(), reason=reason))
     say(f"{schedule} is removed.")
 
@@ -181,7 +181,7 @@ def preview(
     quantity: Annotated[int, typer.Option(min=1, max=100, help="How many times to print.")] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Print when a schedule would run, without making one."""
+    """Print when a schedule would run, without adding it."""
     times = with_queue(
         url,
         lambda queue: queue.preview_schedule(cron, every=every, timezone=timezone, quantity=quantity),
@@ -195,10 +195,10 @@ def preview(
         return
     for time in times:
         typer.echo(_local(time, timezone))
-    say(f"{words(cron, every)}, by the clocks of {timezone}.")
+    say(f"{words(cron, every)}, in the time zone {timezone}.")
 
 
-def _act(url: str | None, call: Callable[[Queue], Awaitable[Schedule]], as_json: bool) -> None:
+def _act(url: str | None, call: Callable[[ServerQueue], Awaitable[Schedule]], as_json: bool) -> None:
     schedule = with_queue(url, call)
     if as_json:
         from pgjobs.server.api.schedule_schemas import ScheduleSeen
@@ -234,7 +234,7 @@ def _print(schedule: ScheduleDocument, as_json: bool) -> None:
 
 
 def _local(time: datetime, timezone: str) -> str:
-    """By the clocks of the schedule, which people mean when they write cron."""
+    """In the schedule's time zone, which people mean when they write cron."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:

@@ -10,8 +10,8 @@ from uuid import UUID
 import typer
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
     from pgjobs.queue.records import Task, TaskDocument
+    from pgjobs.queue.server import ServerQueue
 
 _PAGE = 500
 
@@ -81,13 +81,13 @@ OwnerFilter: TypeAlias = Annotated[str | None, typer.Option("--owner", help="Onl
 ProjectFilter: TypeAlias = Annotated[str | None, typer.Option("--project", help="Only this project's tasks.")]
 
 
-async def find(queue: Queue, task: Reference) -> TaskDocument:
+async def find(queue: ServerQueue, task: Reference) -> TaskDocument:
     if isinstance(task.key, int):
         return await queue.get_task(task.key)
     return await queue.get_task(task_uuid=task.key)
 
 
-async def matching(queue: Queue, **filters: Any) -> AsyncIterator[list[Task]]:
+async def matching(queue: ServerQueue, **filters: Any) -> AsyncIterator[list[Task]]:
     """Every task that fits, a page at a time, newest first."""
     before: int | None = None
     while page := await queue.list_tasks(**filters, before=before, page_size=_PAGE):

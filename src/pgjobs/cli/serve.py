@@ -76,12 +76,16 @@ def run_server(app: Any, host: str, port: int, settings: Any) -> None:
     from pgjobs.server import release_waiters
 
     class Server(uvicorn.Server):
+        loop: asyncio.AbstractEventLoop | None = None
+
         async def startup(self, sockets: Any = None) -> None:
             self.loop = asyncio.get_running_loop()
             await super().startup(sockets)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            self.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(release_waiters(app)))
+            # A signal may come before the loop runs; nobody waits then.
+            if self.loop is not None:
+                self.loop.call_soon_threadsafe(lambda: asyncio.ensure_future(release_waiters(app)))
             super().handle_exit(sig, frame)
 
     server = Server(server_config(app, host, port, settings))

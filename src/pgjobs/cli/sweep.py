@@ -13,15 +13,15 @@ from pgjobs.cli.exit_codes import ERROR
 from pgjobs.cli.output import print_table
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
-    from pgjobs.queue.records import Swept
+    from pgjobs.queue.records import SweepResult
+    from pgjobs.queue.server import ServerQueue
 
 
 def sweep(
     url: Url = None,
     step: Annotated[str | None, typer.Option(help="Only this step.", show_default=False)] = None,
 ) -> None:
-    """Do one pass of upkeep and say what changed; for cron, where no server runs."""
+    """Run one pass of upkeep and print what changed; for cron, where no server runs."""
     from pgjobs.upkeep.steps import STEPS
 
     results = with_queue(url, lambda queue: _sweep(queue, [step] if step else STEPS))
@@ -30,7 +30,7 @@ def sweep(
         raise typer.Exit(ERROR)
 
 
-async def _sweep(queue: Queue, steps: Sequence[str]) -> list[Swept]:
+async def _sweep(queue: ServerQueue, steps: Sequence[str]) -> list[SweepResult]:
     """Each step in a transaction of its own; retention until it has caught up."""
     from pgjobs.upkeep.steps import BATCH
 

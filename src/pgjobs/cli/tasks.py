@@ -22,13 +22,14 @@ from pgjobs.cli.selectors import (
     TaskRef,
     find,
 )
+from pgjobs.cli.signals import signal
 from pgjobs.cli.why import why
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
     from pgjobs.queue.records import Attempt, TaskDocument
+    from pgjobs.queue.server import ServerQueue
 
-tasks = typer.Typer(help="Look at tasks and act on them.", no_args_is_help=True, rich_markup_mode=None)
+tasks = typer.Typer(help="List, inspect and change tasks.", no_args_is_help=True, rich_markup_mode=None)
 
 _SHOWN = (
     "id", "uuid", "job", "room", "status", "phase", "priority", "attempt", "max_attempts", "created_at",
@@ -55,7 +56,7 @@ def list_all(
 ) -> None:
     """List tasks, newest first."""
 
-    async def run(queue: Queue) -> None:
+    async def run(queue: ServerQueue) -> None:
         found = await queue.list_tasks(
             room=room,
             job=job,
@@ -96,7 +97,7 @@ def list_all(
 def show(task: TaskRef, url: Url = None, as_json: AsJson = False) -> None:
     """Show a task with its payload, result and attempts."""
 
-    async def run(queue: Queue) -> None:
+    async def run(queue: ServerQueue) -> None:
         found = await find(queue, task)
         if as_json:
             from pgjobs.cli.json_output import shown
@@ -118,9 +119,9 @@ def wait(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Wait until a task has ended and print its result; exit code 7 if it failed, 124 after the timeout."""
+    """Wait for a task to end and print its result. Exit code 7 if it failed, 124 after the timeout."""
 
-    async def run(queue: Queue) -> TaskDocument:
+    async def run(queue: ServerQueue) -> TaskDocument:
         found = await find(queue, task)
         ended = await queue.wait_for(found.id, timeout.total_seconds() if timeout else None)
         if as_json:
@@ -143,7 +144,7 @@ def wait(
         typer.echo(json.dumps(ended.result, ensure_ascii=False))
 
 
-for _act in (why, retry, cancel, ignore, unignore, prune):
+for _act in (why, retry, cancel, ignore, unignore, signal, prune):
     tasks.command()(_act)
 
 

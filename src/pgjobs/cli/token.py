@@ -11,20 +11,22 @@ import typer
 from pgjobs.cli.database import Url, with_queue
 from pgjobs.cli.output import print_table
 
-token = typer.Typer(help="API tokens.", no_args_is_help=True, rich_markup_mode=None)
+token = typer.Typer(help="Create, list and revoke API tokens.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @token.command()
 def create(
-    user: Annotated[str, typer.Argument(help="Whom the token stands for.")],
+    user: Annotated[str, typer.Argument(help="The user the token belongs to.")],
     *,
     url: Url = None,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
-    superuser: Annotated[bool, typer.Option("--superuser", help="May do what superusers may.")] = False,
-    days: Annotated[int | None, typer.Option(help="For how long it counts; for ever if left out.")] = None,
+    superuser: Annotated[
+        bool, typer.Option("--superuser", help="Give it the rights of a superuser.")
+    ] = False,
+    days: Annotated[int | None, typer.Option(help="Days until it expires; never if left out.")] = None,
     room: Annotated[
         list[str] | None,
-        typer.Option(help="A room its bearer is a member of, where rooms are closed. May be repeated."),
+        typer.Option(help="A room its user is a member of, where rooms are closed; may be repeated."),
     ] = None,
 ) -> None:
     """Create a token and print it, this once."""
@@ -63,6 +65,6 @@ def list_all(url: Url = None) -> None:
 
 @token.command()
 def revoke(token_id: UUID, url: Url = None) -> None:
-    """Take a token back."""
+    """Revoke a token."""
     with_queue(url, lambda queue: queue.revoke_token(token_id))
     typer.echo(f"Token {token_id} is revoked.", err=True)

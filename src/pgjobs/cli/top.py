@@ -17,8 +17,8 @@ from pgjobs.cli.output import cell, print_document, print_table
 if TYPE_CHECKING:
     import asyncio
 
-    from pgjobs.queue.operator_records import Finding, Overview, TopJob
-    from pgjobs.queue.queue import Queue
+    from pgjobs.queue.records import Finding, Overview, TopJob
+    from pgjobs.queue.server import ServerQueue
 
 _STYLES = {
     "busy": "green",
@@ -33,18 +33,18 @@ _PER_MINUTE = {"done": "done/min", "failed": "failed/min"}
 
 def top(
     url: Url = None,
-    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between looks.")] = 2,
-    once: Annotated[bool, typer.Option("--once", help="Look once and end, as in a pipe.")] = False,
+    interval: Annotated[float, typer.Option(min=0.2, help="Refresh interval in seconds.")] = 2,
+    once: Annotated[bool, typer.Option("--once", help="Print once and exit, as in a pipe.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole queue's numbers once, as HTTP answers them.")
     ] = False,
 ) -> None:
-    """Watch the busiest jobs; q ends it."""
+    """Watch the busiest jobs; q quits."""
     is_live = sys.stdout.isatty() and not (once or as_json)
     with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue, as_json))
 
 
-async def _print_once(queue: Queue, as_json: bool) -> None:
+async def _print_once(queue: ServerQueue, as_json: bool) -> None:
     if as_json:
         from pgjobs.server.console_api.answers import OverviewOut
 
@@ -53,7 +53,7 @@ async def _print_once(queue: Queue, as_json: bool) -> None:
         print_table(_columns(), [astuple(job) for job in await queue.top()])
 
 
-async def _watch(queue: Queue, interval: float) -> None:
+async def _watch(queue: ServerQueue, interval: float) -> None:
     import asyncio
 
     from rich.console import Console
@@ -114,12 +114,12 @@ def _screen(overview: Overview, jobs: list[TopJob], findings: list[Finding]) -> 
         Text(_headline(overview), style="bold"),
         table,
         Text("\n".join(worst), style="yellow"),
-        Text("q ends it; pgjobs doctor says what to do", style="dim"),
+        Text("q quits; pgjobs doctor says what to do", style="dim"),
     )
 
 
 def _columns() -> list[str]:
-    from pgjobs.queue.operator_records import TopJob
+    from pgjobs.queue.records import TopJob
 
     return [field.name for field in fields(TopJob)]
 
@@ -129,8 +129,8 @@ def _shown(value: Any) -> str:
 
 
 def _headline(now: Overview) -> str:
-    line = f"{now.waiting} due, {now.scheduled} later, {now.claimed + now.running} in hand"
+    line = f"{now.waiting} due, {now.scheduled} scheduled, {now.claimed + now.running} claimed or running"
     late = f"{now.overdue} overdue" if now.overdue else ""
-    pace = f"{now.completed_per_minute:.0f} completed/min, {now.failed_last_hour} failed in the hour"
+    pace = f"{now.completed_per_minute:.0f} completed/min, {now.failed_last_hour} failed in the last hour"
     alive = f"{now.workers - now.silent_workers} of {now.workers} workers alive"
     return f"{now.at.astimezone():%H:%M:%S}   {line} {late}   {pace}   {alive}"

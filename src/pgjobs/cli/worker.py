@@ -24,14 +24,14 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s task=%(task_id)s job=%(job)s attem
 
 
 def worker(
-    jobs: Annotated[str, typer.Argument(help="Where the jobs are, as module:name.", metavar="MODULE:JOBS")],
+    jobs: Annotated[str, typer.Argument(help="The jobs, as module:name.", metavar="MODULE:JOBS")],
     *,
     url: Url = None,
     concurrency: Annotated[int, typer.Option(min=1, help="How many tasks run at once.")] = 32,
     processes: Annotated[int | None, typer.Option(min=1, help="Processes for mode='process' jobs.")] = None,
     lease: Annotated[float, typer.Option(min=0.1, help="Seconds a lease lasts between renewals.")] = 30,
     grace: Annotated[float, typer.Option(min=0, help="Seconds running tasks get after SIGTERM.")] = 30,
-    name: Annotated[str | None, typer.Option(help="What lists call this worker.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of this worker in lists.")] = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
 ) -> None:
     """Run the tasks of some jobs until SIGTERM or Ctrl-C."""

@@ -12,10 +12,10 @@ from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_
 from pgjobs.errors import WorkerNotFound
 
 if TYPE_CHECKING:
-    from pgjobs.queue.queue import Queue
     from pgjobs.queue.records import Retirement, WorkerSummary
+    from pgjobs.queue.server import ServerQueue
 
-workers = typer.Typer(help="Look at workers and take them away.", no_args_is_help=True, rich_markup_mode=None)
+workers = typer.Typer(help="List, inspect and remove workers.", no_args_is_help=True, rich_markup_mode=None)
 
 WorkerRef: TypeAlias = Annotated[UUID, typer.Argument(metavar="WORKER", help="Id of the worker.")]
 
@@ -54,7 +54,7 @@ def list_all(
 def show(worker: WorkerRef, url: Url = None, as_json: AsJson = False) -> None:
     """Show a worker and the jobs it serves."""
 
-    async def run(queue: Queue) -> None:
+    async def run(queue: ServerQueue) -> None:
         found = await _find(queue, worker)
         if as_json:
             from pgjobs.server.api.schemas import WorkerListed
@@ -71,19 +71,19 @@ def show(worker: WorkerRef, url: Url = None, as_json: AsJson = False) -> None:
 
 @workers.command()
 def retire(worker: WorkerRef, url: Url = None) -> None:
-    """Take a worker away: its tasks are retried or fail, jobs nobody else serves are retired."""
+    """Remove a worker. Its tasks are retried or fail; jobs that no other worker serves are retired."""
 
-    async def run(queue: Queue) -> Retirement:
+    async def run(queue: ServerQueue) -> Retirement:
         return await queue.retire_worker(worker, actor=operator(), is_superuser=True)
 
     gone = with_queue(url, run)
     say(
-        f"Worker {worker} is gone: {gone.retried} tasks are retried, {gone.failed} failed, "
+        f"Worker {worker} was removed: {gone.retried} tasks are retried, {gone.failed} failed, "
         f"{gone.retired_jobs} jobs were retired."
     )
 
 
-async def _find(queue: Queue, worker_id: UUID) -> WorkerSummary:
+async def _find(queue: ServerQueue, worker_id: UUID) -> WorkerSummary:
     offset = 0
     while page := await queue.list_workers(page_size=_PAGE, page_offset=offset):
         for worker in page:

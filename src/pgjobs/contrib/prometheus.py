@@ -13,8 +13,8 @@ from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
 from pgjobs.contrib.manager.settings import ManagerSettings
-from pgjobs.queue.generic import Metric
 from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Metric
 
 LABELS = ("domain", "queue", "job_type")
 GAUGES = {
@@ -24,7 +24,7 @@ GAUGES = {
     "stale_processing": ("jobs_stale_processing", "Jobs whose lease has lapsed, or whose worker is silent"),
     "paused": ("jobs_paused", "1 while the type is paused or archived"),
     "schedules": ("jobs_schedules", "Schedules that run the job"),
-    "overdue_schedules": ("jobs_schedules_overdue", "Schedules that are due, and nobody starts them"),
+    "overdue_schedules": ("jobs_schedules_overdue", "Overdue schedules, which no process starts"),
     "cleanups_blocked": ("pgjobs_cleanups_blocked", "Cleanups with wrong credentials or configuration"),
     "cleanups_abandoned": ("pgjobs_cleanups_abandoned", "Cleanups that were given up"),
     "cleanups_unserved": ("pgjobs_cleanups_unserved", "Due cleanups of nodes that no process cleans up for"),

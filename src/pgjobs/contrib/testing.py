@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.jobs.jobs import Jobs
 from pgjobs.queue.queue import Queue
 from pgjobs.worker import Worker
@@ -43,7 +43,7 @@ async def drain(jobs: Jobs, *, queue: Queue | None = None, raise_errors: bool = 
     """
     errors: list[Exception] = []
 
-    async def notice(_task: RunningTask, call_next: Callable[[], Awaitable[Any]]) -> Any:
+    async def notice(_task: TaskContext, call_next: Callable[[], Awaitable[Any]]) -> Any:
         try:
             return await call_next()
         except Exception as error:
@@ -63,7 +63,7 @@ async def drain(jobs: Jobs, *, queue: Queue | None = None, raise_errors: bool = 
 
 @asynccontextmanager
 async def open_queue(url: str, clock: Clock) -> AsyncIterator[Queue]:
-    """A migrated queue that goes by the clock. Only for databases that are thrown away."""
+    """A migrated queue with this clock. Only for databases that are thrown away."""
     if url.startswith("sqlite"):
         async with await Queue.connect(url, clock=clock.now) as queue:
             await queue.migrate()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pgjobs.drivers import Driver, Row, Wake
+from pgjobs.drivers.base import Driver, Row, Wake
 from pgjobs.errors import Forbidden, InvalidArgument
 
 MEMBER_VERBS = frozenset(
@@ -26,6 +26,7 @@ MEMBER_VERBS = frozenset(
         "heartbeat_and_show",
         "heartbeat_worker",
         "inspect_task",
+        "inspect_worker",
         "jobs_status",
         "list_attempts",
         "list_events",
@@ -47,6 +48,7 @@ MEMBER_VERBS = frozenset(
         "retire_worker",
         "show_task",
         "show_tasks",
+        "show_why",
         "show_workers",
         "submit_and_show",
         "throughput",
@@ -59,26 +61,23 @@ MEMBER_VERBS = frozenset(
 """What a member of some rooms may call: each asks SQL's `_rooms()`, or has nothing to do with rooms."""
 
 
-class ConfinedDriver:
+class ConfinedDriver(Driver):
     """Calls verbs for a member of these rooms: SQL shows and changes nothing of the others."""
 
-    dialect = "postgres"
-
     def __init__(self, driver: Driver, rooms: Sequence[str]) -> None:
-        if not hasattr(driver, "call_in_rooms"):
+        if not driver.can_confine:
             raise InvalidArgument("Closed rooms need Postgres", hint="Set PGJOBS_ROOM_ACCESS=open.")
         self.schema = driver.schema
-        self._driver: Any = driver
+        self._driver = driver
         self._rooms = list(rooms)
 
     async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
         if verb not in MEMBER_VERBS:
             raise Forbidden("Only who sees every room may do this")
-        rows: Sequence[Row] = await self._driver.call_in_rooms(self._rooms, verb, **arguments)
-        return rows
+        return await self._driver.call_in_rooms(self._rooms, verb, **arguments)
 
     async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
-        return await self._driver.listen(channel, wake)  # type: ignore[no-any-return]
+        return await self._driver.listen(channel, wake)
 
     async def migrate(self) -> None:
         raise Forbidden("Only who sees every room may do this")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pgjobs.drivers import Driver
+from pgjobs.drivers.base import Driver
 from pgjobs.errors import InvalidArgument
 from pgjobs.settings import Settings
 

@@ -16,11 +16,12 @@ from psycopg.rows import dict_row
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
-from pgjobs.drivers import Driver, Row, Wake
 from pgjobs.drivers.arguments import Call
+from pgjobs.drivers.base import Driver, Row, Wake
 from pgjobs.drivers.moments import FIRST, LAST
 from pgjobs.drivers.postgres.hosts import HOST_SECONDS, servers_of
-from pgjobs.drivers.statements import DECODERS, Refusal, call_text, encoded, problem_of
+from pgjobs.drivers.signatures import signature_of
+from pgjobs.drivers.statements import Refusal, call_text, given, problem_of
 from pgjobs.errors import DatabaseUnavailable, InvalidArgument
 from pgjobs.settings import Settings
 
@@ -28,10 +29,8 @@ CONNECT_SECONDS = 10
 """How long a server may take to answer when nothing else was asked for."""
 
 
-class SyncDriver:
+class SyncDriver(Driver):
     """Calls verbs over a psycopg pool. `call` blocks and never awaits, so it needs no event loop."""
-
-    dialect = "postgres"
 
     def __init__(self, pool: Any, *, schema: str = "pgjobs") -> None:
         self.pool = pool
@@ -52,7 +51,7 @@ class SyncDriver:
 
         settings = Settings(database_url=url, database_schema=schema)
         if settings.is_pooled if is_pooled is None else is_pooled:
-            # The next transaction may run on a server connection that never heard of the statement.
+            # The next transaction may run on a server connection that does not know the statement.
             options.setdefault("prepare_threshold", None)
         if len(servers_of(settings.url())) > 1:
             options.setdefault("connect_timeout", HOST_SECONDS)
@@ -130,7 +129,7 @@ class BoundAsyncDriver(BoundSyncDriver):
             _read_everything(cursor)
             with errors_translated(verb, arguments):
                 await cursor.execute(text, values)
-                return [_decoded(row) for row in await cursor.fetchall()]
+                return _decoded(verb, await cursor.fetchall())
 
 
 def driver_for_psycopg(connection: Any, *, schema: str) -> Driver:
@@ -146,7 +145,7 @@ def call(connection: Any, schema: str, verb: str, arguments: dict[str, Any]) -> 
     with psycopg.Cursor(connection, row_factory=dict_row) as cursor, errors_translated(verb, arguments):
         _read_everything(cursor)
         cursor.execute(text, values)
-        return [_decoded(row) for row in cursor.fetchall()]
+        return _decoded(verb, cursor.fetchall())
 
 
 def _read_everything(cursor: Any) -> None:
@@ -159,11 +158,15 @@ def _text(data: str | bytes) -> str:
     return data if isinstance(data, str) else data.decode()
 
 
-def _decoded(row: dict[str, Any]) -> Row:
-    for name in DECODERS.keys() & row.keys():
-        if row[name] is not None:
-            row[name] = DECODERS[name](row[name])
-    return row
+def _decoded(verb: str, rows: list[dict[str, Any]]) -> Sequence[Row]:
+    for name, decode in signature_of(verb).decoders.items() if rows else ():
+        # Another release may answer with other columns.
+        if name not in rows[0]:
+            continue
+        for row in rows:
+            if row[name] is not None:
+                row[name] = decode(row[name])
+    return rows
 
 
 class AnyTimeLoader(TimestamptzLoader):
@@ -178,8 +181,8 @@ class AnyTimeLoader(TimestamptzLoader):
 
 
 def _call(schema: str, verb: str, arguments: dict[str, Any]) -> tuple[str, list[Any]]:
-    given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
-    return call_text(schema, verb, tuple(given), _positional), [_literal(value) for value in given.values()]
+    sent = given(verb, arguments)
+    return call_text(schema, verb, tuple(sent), _positional), [_literal(value) for value in sent.values()]
 
 
 def _literal(value: Any) -> Any:

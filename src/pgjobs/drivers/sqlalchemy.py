@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
 
-from pgjobs.drivers import Driver, Row
+from pgjobs.drivers.base import Driver, Row
 from pgjobs.drivers.postgres.driver import BoundDriver
 from pgjobs.errors import InvalidArgument
 

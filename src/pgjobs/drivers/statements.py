@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pgjobs.drivers.arguments import Call
-from pgjobs.drivers.documents import decode, decode_parts, encode
+from pgjobs.drivers.signatures import signature_of
 from pgjobs.errors import (
     BY_SQLSTATE,
     Forbidden,
@@ -17,21 +17,13 @@ from pgjobs.errors import (
     SchemaChanged,
 )
 
-DOCUMENTS = frozenset({"schema", "payload", "result", "target"})
-DOCUMENT_LISTS = frozenset({"payloads", "results", "progress"})
-_GIVEN = ("payload", "result", "progress", "schema", "target", "job_target", "target_snapshot_json")
-_WRITTEN = ("fields", "found", "document", "serves", "holds", "recent", "fields_json")
-DECODERS: Mapping[str, Callable[[str], Any]] = dict.fromkeys(_GIVEN, decode) | dict.fromkeys(
-    _WRITTEN, decode_parts
-)
-"""How columns with documents are read: those that callers gave, and those that SQL wrote around them."""
-
 
 @lru_cache(maxsize=512)
 def call_text(schema: str, verb: str, names: tuple[str, ...], placeholder: Callable[[int], str]) -> str:
     """`select * from schema.verb(a => $1, …)`; documents travel as text, whatever codecs a connection has."""
+    casts = signature_of(verb).casts
     arguments = ", ".join(
-        f"{name} => {placeholder(place)}{_cast(name)}" for place, name in enumerate(names, 1)
+        f"{name} => {placeholder(place)}{casts.get(name, '')}" for place, name in enumerate(names, 1)
     )
     return f"select * from {schema}.{verb}({arguments})"  # noqa: S608
 
@@ -42,7 +34,8 @@ def call_text_in_rooms(schema: str, verb: str, names: tuple[str, ...]) -> str:
 
     `offset 0` keeps the planner from calling the verb before they are.
     """
-    arguments = ", ".join(f"{name} => ${place}{_cast(name)}" for place, name in enumerate(names, 2))
+    casts = signature_of(verb).casts
+    arguments = ", ".join(f"{name} => ${place}{casts.get(name, '')}" for place, name in enumerate(names, 2))
     return (
         f"select v.* from (select set_config('{schema}.rooms', $1::text[]::text, true) as rooms) as c"  # noqa: S608
         f" cross join lateral (select f.* from {schema}.{verb}({arguments}) as f"
@@ -50,15 +43,13 @@ def call_text_in_rooms(schema: str, verb: str, names: tuple[str, ...]) -> str:
     )
 
 
-def encoded(name: str, value: Any) -> Any:
-    """An argument as it is sent: documents become JSON text."""
-    if name in DOCUMENTS:
-        return encode(value)
-    if name in DOCUMENT_LISTS:
-        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-            raise InvalidArgument(f"{name} must be a list of JSON documents", detail=f"Got {value!r:.200}.")
-        return [None if item is None else encode(item) for item in value]
-    return value
+def given(verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as they are sent: those that were passed on, documents as JSON text."""
+    sent = {name: value for name, value in arguments.items() if value is not None}
+    for name, encode in signature_of(verb).encoders:
+        if name in sent:
+            sent[name] = encode(sent[name])
+    return sent
 
 
 _BAD_INPUT = ("22", "23", "54", "0A")
@@ -110,9 +101,3 @@ def _bad_input(refusal: Refusal, call: Call) -> InvalidArgument | None:
         return None
     message = call.named(refusal.message, refusal.context)
     return InvalidArgument(message, detail=refusal.detail or None, hint=refusal.hint or None)
-
-
-def _cast(name: str) -> str:
-    if name in DOCUMENTS:
-        return "::text::jsonb"
-    return "::text[]::jsonb[]" if name in DOCUMENT_LISTS else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncpg
 
-AWAY = (
+TRANSIENT = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
@@ -25,7 +25,7 @@ AWAY = (
 
 def is_away(error: BaseException) -> bool:
     """Whether trying again later can help; arguments and URLs that make no sense do not get better."""
-    return isinstance(error, AWAY) and not isinstance(error, ValueError)
+    return isinstance(error, TRANSIENT) and not isinstance(error, ValueError)
 
 
 _CLASSES = ("08", "53", "58")

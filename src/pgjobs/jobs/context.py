@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from pgjobs.errors import InvalidArgument, LeaseLost, PgJobsError, SchemaChanged
+from pgjobs.jobs.durable import DurableTask
 from pgjobs.queue.records import Json
 
 if TYPE_CHECKING:
     from pgjobs.queue.queue import Queue
 
 log = logging.getLogger("pgjobs.task")
-_current: ContextVar[RunningTask | None] = ContextVar("pgjobs_task", default=None)
+_current: ContextVar[TaskContext | None] = ContextVar("pgjobs_task", default=None)
 
 Interruption = Literal["lost", "cancelled", "timed out", "stopping"]
 
@@ -32,9 +33,9 @@ class Abort(PgJobsError):
 
 
 class Blocked(PgJobsError):
-    """Raised by a handler: credentials or configuration must be mended first.
+    """Raised by a handler: credentials or configuration must be fixed first.
 
-    The task is tried again as after any error; until then it shows as blocked.
+    The task is retried as after any error; until then it shows as blocked.
     """
 
     def __init__(self, message: str, *, kind: Literal["auth", "config"] = "config") -> None:
@@ -54,7 +55,7 @@ class Interrupted(PgJobsError):
     """Raised by `raise_if_cancelled`: the work on this task should stop."""
 
 
-class RunningTask:
+class TaskContext(DurableTask):
     """One attempt at one task: what it is about, and what its handler may ask and say."""
 
     __slots__ = (
@@ -80,9 +81,12 @@ class RunningTask:
         self.deadline = deadline
         self.interruption: Interruption | None = None
         self.is_settled = False
+        self.is_suspended = False
         self.result: Json = None
         self.loop: asyncio.AbstractEventLoop | None = None
         self._runner: asyncio.Task[None] | None = None
+        self._steps = None
+        self._names = set()
 
     def __repr__(self) -> str:
         return f"<task {self.id} {self.row['job']} attempt {self.attempt}>"
@@ -150,13 +154,10 @@ class RunningTask:
         Set `task.result` inside to keep a result. When the lease is lost, `LeaseLost`
         is raised at the end and everything is rolled back.
         """
-        begin = getattr(self.queue.driver, "transaction", None)
-        if begin is None:
-            raise InvalidArgument("This queue's driver has no transactions to share")
         if self.is_settled:
             raise InvalidArgument(f"Task {self.id} was completed by an earlier transaction")
         try:
-            async with begin() as connection:
+            async with self.queue.driver.transaction() as connection:
                 yield connection
                 document = None if self.result is None else self.job.signature.document(self.result)
                 try:
@@ -173,7 +174,7 @@ class RunningTask:
     # for the worker
 
     def interrupt(self, why: Interruption) -> None:
-        """Asks the handler to stop, once, by asyncio cancellation if it waits. From the loop's thread."""
+        """Requests the handler's end, once, by asyncio cancellation if it waits. From the loop's thread."""
         if self.interruption is None or why == "lost":
             self.interruption = why
         runner, self._runner = self._runner, None
@@ -185,7 +186,7 @@ class RunningTask:
         self._runner = runner
 
 
-def current_task() -> RunningTask:
+def current_task() -> TaskContext:
     """The task being run here; raises LookupError outside of a handler."""
     task = _current.get()
     if task is None:
@@ -193,7 +194,7 @@ def current_task() -> RunningTask:
     return task
 
 
-def set_current(task: RunningTask) -> None:
+def set_current(task: TaskContext) -> None:
     _current.set(task)
 
 

@@ -29,12 +29,21 @@ class TaskCancelled(PgJobsError):
 
 
 class TaskHandle(Generic[R]):
-    """A submitted task. `is_new` is false when its idempotency key named an earlier one."""
+    """A submitted task. `is_new` is false when an earlier one was found, or, by its `outcome`, replaced."""
 
-    def __init__(self, queue: Queue, task_id: int, *, is_new: bool, decode: Callable[[Json], Any]) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        task_id: int,
+        *,
+        is_new: bool,
+        decode: Callable[[Json], Any],
+        outcome: str | None = None,
+    ) -> None:
         self.queue = queue
         self.id = task_id
         self.is_new = is_new
+        self.outcome = outcome or ("new" if is_new else "found")
         self._decode = decode
 
     def __repr__(self) -> str:

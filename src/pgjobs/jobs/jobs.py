@@ -9,9 +9,10 @@ from datetime import timedelta
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.jobs.signatures import Signature
 from pgjobs.jobs.typed import Middleware, Mode, Policy, TypedJob
+from pgjobs.jobs.workflows import Workflow
 from pgjobs.queue.queue import Queue
 from pgjobs.upkeep.schedules import DeclaredSchedule
 
@@ -71,11 +72,11 @@ class Jobs:
         await self.close()
 
     @overload
-    def task(self, handler: Callable[Concatenate[RunningTask, P], Awaitable[R]], /) -> TypedJob[P, R]: ...
+    def task(self, handler: Callable[Concatenate[TaskContext, P], Awaitable[R]], /) -> TypedJob[P, R]: ...
     @overload
     def task(self, handler: Callable[P, Awaitable[R]], /) -> TypedJob[P, R]: ...
     @overload
-    def task(self, handler: Callable[Concatenate[RunningTask, P], R], /) -> TypedJob[P, R]: ...
+    def task(self, handler: Callable[Concatenate[TaskContext, P], R], /) -> TypedJob[P, R]: ...
     @overload
     def task(self, handler: Callable[P, R], /) -> TypedJob[P, R]: ...
     @overload
@@ -94,6 +95,13 @@ class Jobs:
         max_age: timedelta | None = None,
         max_running: int | None = None,
         events: str | None = None,
+        key: Callable[..., str | None] | None = None,
+        max_running_per_key: int | None = None,
+        rate: str | None = None,
+        rate_per_key: str | None = None,
+        fair: bool | None = None,
+        ordered: bool | None = None,
+        on_failure: str | None = None,
         permanent: tuple[type[BaseException], ...] = (),
     ) -> Registrar: ...
 
@@ -102,6 +110,9 @@ class Jobs:
 
         `mode` is async for coroutine functions and thread for others; process is for
         work that keeps a core busy. `permanent` names errors that no retry would cure.
+
+        `key` gives what a task is grouped by, of the arguments of its call; limits, rates, turns
+        and order by key are those of `limit_job`.
         """
         registrar = Registrar(self, options)
         if not handlers:
@@ -118,6 +129,10 @@ class Jobs:
             raise InvalidArgument(f"Schedule {schedule.name} is declared twice", hint="Name one of them.")
         self.schedules[schedule.room, schedule.name] = schedule
 
+    def workflow(self, name: str) -> Workflow:
+        """A workflow to add tasks to, and then to submit."""
+        return Workflow(self, name)
+
     async def ensure_registered(self, job: TypedJob[..., Any], *, again: bool = False) -> None:
         """Registers a job in the database, once for each process, or again after it was retired."""
         if again or job.address not in self._known:
@@ -133,11 +148,11 @@ class Registrar:
         self._options = dict(options)
 
     @overload
-    def __call__(self, handler: Callable[Concatenate[RunningTask, P], Awaitable[R]], /) -> TypedJob[P, R]: ...
+    def __call__(self, handler: Callable[Concatenate[TaskContext, P], Awaitable[R]], /) -> TypedJob[P, R]: ...
     @overload
     def __call__(self, handler: Callable[P, Awaitable[R]], /) -> TypedJob[P, R]: ...
     @overload
-    def __call__(self, handler: Callable[Concatenate[RunningTask, P], R], /) -> TypedJob[P, R]: ...
+    def __call__(self, handler: Callable[Concatenate[TaskContext, P], R], /) -> TypedJob[P, R]: ...
     @overload
     def __call__(self, handler: Callable[P, R], /) -> TypedJob[P, R]: ...
 
@@ -162,6 +177,7 @@ class Registrar:
             concurrency=options.pop("concurrency", None),
             timeout=options.pop("timeout", None),
             permanent=options.pop("permanent", ()),
+            key=options.pop("key", None),
             policy=Policy(**options),
         )
         self._jobs.add(job)

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from pgjobs.drivers.documents import Encoded, encode
 from pgjobs.errors import InvalidArgument, PayloadInvalid
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.queue.records import Json
 
 _PLAIN = (None, type(None), Any, object, dict, list, str, int, float, bool, inspect.Parameter.empty)
@@ -35,7 +35,7 @@ class Signature:
         self.name = getattr(handler, "__name__", repr(handler))
         self._signature, returned = _resolved(handler, namespace)
         parameters = list(self._signature.parameters.values())
-        self.takes_task = bool(parameters) and parameters[0].annotation is RunningTask
+        self.takes_task = bool(parameters) and parameters[0].annotation is TaskContext
         if self.takes_task:
             parameters = parameters[1:]
             self._signature = self._signature.replace(parameters=parameters)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NewType, ParamSpec, Typ
 
 from pgjobs.drivers.connect import driver_for_connection
 from pgjobs.errors import InvalidArgument, JobNotFound
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.jobs.handles import TaskHandle
 from pgjobs.jobs.signatures import Signature
 from pgjobs.queue.queue import Queue
@@ -25,12 +25,19 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 Mode = Literal["async", "thread", "process"]
-Middleware = Callable[[RunningTask, Callable[[], Awaitable[Any]]], Awaitable[Any]]
+Middleware = Callable[[TaskContext, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Runs around a handler: do something, `return await call_next()`, do something."""
+UniqueFor = Literal["waiting", "unfinished"]
 Payload = NewType("Payload", object)
 """A payload that was checked against its handler's signature."""
 
 _LARGEST_BATCH = 10_000
+
+
+class KeyedPayload(dict[str, Any]):
+    """A payload that knows the key its call was given."""
+
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,12 @@ class Policy:
     max_age: timedelta | None = None
     max_running: int | None = None
     events: str | None = None
+    max_running_per_key: int | None = None
+    rate: str | None = None
+    rate_per_key: str | None = None
+    fair: bool | None = None
+    ordered: bool | None = None
+    on_failure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,16 +72,33 @@ class Options:
     project: str | None = None
     tags: Sequence[str] | None = None
     idempotency_key: str | None = None
+    key: str | None = None
+    unique: UniqueFor | timedelta | None = None
+    unique_by: str | None = None
+    unique_fields: Sequence[str] | None = None
+    debounce: timedelta | None = None
+    max_wait: timedelta | None = None
+    replace: Sequence[str] | None = None
     connection: Any = None
 
     def of_verb(self) -> dict[str, Any]:
-        """The arguments of the submit verb; a key and a connection are not among them."""
+        """The arguments of the submit verb; keys and a connection are not among them."""
         return {name: getattr(self, name) for name in _OF_VERB}
+
+    def of_unique(self) -> dict[str, Any]:
+        """What makes a task unique, as arguments of the verb; nothing where it is not."""
+        given = {name: getattr(self, name) for name in _OF_UNIQUE if getattr(self, name) is not None}
+        if isinstance(self.unique, timedelta):
+            return given | {"unique_while": "period", "unique_period": self.unique}
+        return given | ({} if self.unique is None else {"unique_while": self.unique})
 
 
 _OF_SCHEDULE = ("room", "priority", "max_attempts", "owner", "project", "tags")
+_OF_UNIQUE = ("unique_by", "unique_fields", "debounce", "max_wait", "replace")
 _OF_VERB = tuple(
-    field.name for field in fields(Options) if field.name not in ("idempotency_key", "connection")
+    field.name
+    for field in fields(Options)
+    if field.name not in ("idempotency_key", "key", "connection", "unique", *_OF_UNIQUE)
 )
 
 
@@ -89,6 +119,7 @@ class TypedJob(Generic[P, R]):
         timeout: timedelta | None,
         permanent: tuple[type[BaseException], ...],
         policy: Policy,
+        key: Callable[..., str | None] | None = None,
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise InvalidArgument(f"{name}: concurrency must be at least 1")
@@ -106,6 +137,7 @@ class TypedJob(Generic[P, R]):
         self.timeout = timeout
         self.permanent = permanent
         self.policy = policy
+        self.key = key
         self.options = Options()
 
     def __repr__(self) -> str:
@@ -156,9 +188,23 @@ class TypedJob(Generic[P, R]):
 
     def payload(self, *args: P.args, **kwargs: P.kwargs) -> Payload:
         """The checked payload of a call, for `submit_many`."""
-        return Payload(self.signature.payload(args, kwargs))
+        payload = self.signature.payload(args, kwargs)
+        if self.key is None:
+            return Payload(payload)
+        keyed = KeyedPayload(payload)
+        keyed.key = _checked_key(self.name, self.key(*args, **kwargs))
+        return Payload(keyed)
+
+    def _keys(self, payloads: Sequence[Payload]) -> list[str | None] | None:
+        """What tasks are grouped by, one for each payload; None where the job has no keys."""
+        if self.options.key is not None:
+            return [self.options.key] * len(payloads)
+        keys = [getattr(payload, "key", None) for payload in payloads]
+        return keys if any(key is not None for key in keys) else None
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> TaskHandle[R]:
+        if unique := self.options.of_unique():
+            return await self._submit_unique(self.payload(*args, **kwargs), unique)
         key = self.options.idempotency_key
         keys = None if key is None else [key]
         return (await self.submit_many([self.payload(*args, **kwargs)], idempotency_keys=keys))[0]
@@ -171,12 +217,15 @@ class TypedJob(Generic[P, R]):
         """
         if self.options.connection is None:
             raise InvalidArgument("submit_sync needs with_options(connection=…)")
+        if self.options.of_unique():
+            raise InvalidArgument("submit_sync submits no unique tasks", hint="Call Queue.submit_unique.")
         key = self.options.idempotency_key
         driver = driver_for_connection(self.options.connection, schema=Settings().database_schema)
         submitting = Queue(driver).submit_tasks(
             self.address,
-            [self.payload(*args, **kwargs)],
+            payloads := [self.payload(*args, **kwargs)],
             idempotency_keys=None if key is None else [key],
+            keys=self._keys(payloads),
             **self.options.of_verb(),
         )
         return run(submitting)[0].task_id
@@ -185,6 +234,8 @@ class TypedJob(Generic[P, R]):
         self, payloads: Iterable[Payload], *, idempotency_keys: Sequence[str | None] | None = None
     ) -> list[TaskHandle[R]]:
         """Submits many tasks in a few round trips; all or nothing only inside a transaction of yours."""
+        if self.options.of_unique():
+            raise InvalidArgument("Unique tasks are submitted one by one", hint="Use submit.")
         queue = await self.jobs.queue()
         await self.jobs.ensure_registered(self)
         pending = list(payloads)
@@ -196,10 +247,35 @@ class TypedJob(Generic[P, R]):
         decode = self.signature.result
         return [TaskHandle(queue, item.task_id, is_new=item.is_new, decode=decode) for item in submitted]
 
+    async def _submit_unique(self, payload: Payload, unique: dict[str, Any]) -> TaskHandle[R]:
+        queue = await self.jobs.queue()
+        await self.jobs.ensure_registered(self)
+        connection = self.options.connection
+        keys = self._keys([payload])
+        submitted = await (queue if connection is None else queue.bound_to(connection)).submit_unique(
+            self.address,
+            payload,
+            idempotency_key=self.options.idempotency_key,
+            key=keys[0] if keys else None,
+            **self.options.of_verb(),
+            **unique,
+        )
+        return TaskHandle(
+            queue,
+            submitted.task_id,
+            is_new=submitted.is_new,
+            decode=self.signature.result,
+            outcome=submitted.outcome,
+        )
+
     async def _submit(
         self, queue: Queue, payloads: list[Payload], keys: Sequence[str | None] | None
     ) -> list[Submitted]:
-        options: dict[str, Any] = {"idempotency_keys": keys, **self.options.of_verb()}
+        options: dict[str, Any] = {
+            "idempotency_keys": keys,
+            "keys": self._keys(payloads),
+            **self.options.of_verb(),
+        }
         if self.options.connection is not None:
             return await queue.bound_to(self.options.connection).submit_tasks(
                 self.address, payloads, **options
@@ -221,6 +297,12 @@ class TypedJob(Generic[P, R]):
             keep=True,
             **asdict(self.policy),
         )
+
+
+def _checked_key(name: str, key: Any) -> str | None:
+    if key is not None and not isinstance(key, str):
+        raise InvalidArgument(f"{name}: key must give text or None", detail=f"Got {key!r:.200}.")
+    return key
 
 
 def _require_importable(handler: Callable[..., Any], signature: Signature) -> None:

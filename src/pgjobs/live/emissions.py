@@ -20,8 +20,7 @@ from pgjobs.live.models import (
     room_of_job,
     room_of_provider,
 )
-from pgjobs.queue.live import TrackedTask
-from pgjobs.queue.records import Event
+from pgjobs.queue.records import Event, TrackedTask
 
 TASK_CAN_BE_CLAIMED = frozenset({"submitted", "due", "released", "retried", "unignored"})
 PROVIDER_CAME_OR_WENT = frozenset({"provider_registered", "provider_retired"})
@@ -30,8 +29,8 @@ INVALIDATIONS = (JobsInvalidate, ProvidersInvalidate)
 
 
 @dataclass
-class Told:
-    """Who was told to look again by the transaction a page ended in: the next page may go on with it."""
+class Deduplicator:
+    """Who was told to look again by the transaction a page ended in: the next page may continue with it."""
 
     txid: str | None = None
     emissions: set[Emission] = field(default_factory=set)
@@ -48,16 +47,16 @@ class Told:
 def emissions_of(
     events: Sequence[Event],
     tasks: Mapping[int, TrackedTask],
-    told: Told | None = None,
+    told: Deduplicator | None = None,
     *,
     are_rooms_closed: bool = False,
 ) -> list[Emission]:
     """What to send about a page of events; of equal ones in a transaction, only the last.
 
     A reader of many pages passes `told` along, because a transaction may be longer than a page.
-    Where rooms are closed nobody is told of a place in the line of a shared job: others wait there too.
+    Where rooms are closed nobody is told a queue position in a shared job: others wait there too.
     """
-    told = told or Told()
+    told = told or Deduplicator()
     emissions: list[Emission] = []
     for txid, transaction in groupby(events, key=lambda event: event.txid):
         latest: dict[Emission, None] = {}

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Event
+from pgjobs.queue.server import ServerQueue
 
 log = logging.getLogger("pgjobs.feed")
 
@@ -33,7 +34,7 @@ class EventFeed:
 
     def __init__(self, queue: Queue, *, poll: float = POLL_SECONDS, page_size: int = PAGE_SIZE) -> None:
         self.cursor: str | None = None
-        self._queue = queue
+        self._queue = ServerQueue.of(queue)
         self._poll = poll
         self._page_size = page_size
         self._subscribers: set[Receive] = set()
@@ -115,6 +116,7 @@ _FEEDS: WeakKeyDictionary[Queue, EventFeed] = WeakKeyDictionary()
 
 def feed_of(queue: Queue) -> EventFeed:
     """The one feed of a queue in this process."""
-    if queue not in _FEEDS:
-        _FEEDS[queue] = EventFeed(queue)
-    return _FEEDS[queue]
+    serving = ServerQueue.of(queue)
+    if serving not in _FEEDS:
+        _FEEDS[serving] = EventFeed(serving)
+    return _FEEDS[serving]

@@ -30,6 +30,7 @@ from pgjobs.live.models import (
 )
 from pgjobs.queue.queue import Queue
 from pgjobs.queue.room_names import validate_room_id
+from pgjobs.queue.server import ServerQueue
 from pgjobs.upkeep.sweeper import cleanup_worker
 
 log = logging.getLogger("pgjobs.sockets")
@@ -37,7 +38,7 @@ log = logging.getLogger("pgjobs.sockets")
 Authenticate = Callable[[str | None], Awaitable[Any]]
 """From a token to an object with an `id`; refuses by raising."""
 MayRead = Callable[[Any, str], Awaitable[bool]]
-"""Whether a user may look at a room."""
+"""Whether a user may read a room."""
 Answer = dict[str, Any]
 
 OK: Answer = {"status": "ok"}
@@ -50,7 +51,7 @@ class JoinRoom(LiveEvent):
 
 
 class LeaveRoom(JoinRoom):
-    """From a browser: it no longer looks at the room."""
+    """From a browser: it has left the room."""
 
 
 async def anybody(_user: Any, _room_id: str) -> bool:
@@ -58,7 +59,7 @@ async def anybody(_user: Any, _room_id: str) -> bool:
 
 
 class SocketHandlers:
-    """Handlers of one Socket.IO server. A lost connection takes its workers away at once."""
+    """Handlers of one Socket.IO server. A lost connection removes its workers at once."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class SocketHandlers:
     ) -> None:
         self.is_closing = False
         self._sio = sio
-        self._queue = queue
+        self._queue = ServerQueue.of(queue)
         self._start = start
         self._stop = stop
         self._authenticate = authenticate

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from pgjobs.drivers import Driver, Row
@@ -17,11 +18,15 @@ UNREADABLE = (
 
 
 async def readable_claim(
-    driver: Driver, claim: Callable[[], Awaitable[Sequence[Row]]], id_name: str, token_name: str
+    driver: Driver, verb: str, lease: tuple[str, str], /, **arguments: Any
 ) -> Sequence[Row]:
-    """Claims, fails for good what cannot be read, and claims again when nothing else was claimed."""
+    """Claims, fails for good what cannot be read, and claims again when nothing else was claimed.
+
+    `lease` are the columns of the task's number and its token.
+    """
+    id_name, token_name = lease
     while True:
-        rows = await claim()
+        rows = await driver.call(verb, **arguments)
         unreadable = [row for row in rows if isinstance(row["payload"], Unreadable)]
         if not unreadable:
             return rows

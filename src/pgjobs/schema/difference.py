@@ -58,7 +58,7 @@ async def changes(connection: Connection, release: Release) -> tuple[Change, ...
 
 
 async def may_compare(connection: Connection, release: Release) -> bool:
-    """Whether this login may look at what was installed, object by object."""
+    """Whether this login may read what was installed, object by object."""
     table = f"{release.schema}.installed_objects"
     return bool(await connection.fetchval("select has_table_privilege(to_regclass($1), 'select')", table))
 

@@ -19,7 +19,7 @@ Inventory = Mapping[tuple[str, str], Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is missing, changed, or not from here, and the SQL that mends it."""
+    """Something that is missing, changed, or not ours, and the SQL that fixes it."""
 
     kind: str
     name: str

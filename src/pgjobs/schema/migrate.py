@@ -213,7 +213,7 @@ class _Run:
             return False
 
     async def _outside(self, script: Script) -> None:
-        """Statement by statement, under a lock of the session. What was broken off is repeated, so each
+        """Statement by statement, under a lock of the session. What was interrupted is repeated, so each
         statement must be one that can be: `if not exists` and the like.
         """
         async with session_turn(self._connection, self._release.schema):

@@ -105,7 +105,7 @@ def _release_in(root: Path, schema: str, prefix: str, roles: bool) -> Release:
         migrations=tuple(_read(path, path.parent, schema, prefix) for path in numbered_files(root)),
         code=scripts(
             *sorted((root / "helpers").rglob("*.sql")),
-            *(root / "views" / f"{name}.sql" for name in ("tasks", "cleanups", "schedules")),
+            *(root / "views" / f"{name}.sql" for name in ("tasks", "cleanups", "schedules", "workflows")),
             *sorted((root / "verbs").rglob("*.sql")),
             root / "views" / "operators.sql",
             root / "plans.sql",

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from pgjobs.queue.queue import Queue
 from pgjobs.queue.room_names import validate_room_id
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server import console_files
 from pgjobs.server import problem_types as kinds
 from pgjobs.server.api import events, jobs, providers, reads, schedules, tasks, workers
@@ -29,6 +30,7 @@ from pgjobs.server.auth.credentials import (
 from pgjobs.server.auth.sessions import sign_in_link
 from pgjobs.server.bridge import emit
 from pgjobs.server.console_api import health as console_health
+from pgjobs.server.console_api import operating
 from pgjobs.server.console_api import registry as console_registry
 from pgjobs.server.console_api import tasks as console_tasks
 from pgjobs.server.dependencies import (
@@ -113,6 +115,7 @@ _parts = (
     console_health.router,
     console_tasks.router,
     console_registry.router,
+    operating.router,
     schedules.router,
     workers.router,
     tasks.router,
@@ -136,7 +139,8 @@ console.include_router(console_files.router, dependencies=[Depends(require_conso
 def install(app: FastAPI, queue: Queue | None = None, *, settings: ApiSettings | None = None) -> None:
     """Adds the API to an application; without a queue, it uses the environment's database."""
     if queue is not None:
-        app.dependency_overrides[get_queue] = lambda: queue
+        serving = ServerQueue.of(queue)
+        app.dependency_overrides[get_queue] = lambda: serving
     if settings is not None:
         app.state.pgjobs_settings = settings
     app.add_exception_handler(ProblemException, problem_exception_handler)
@@ -150,7 +154,7 @@ def _tell_categories(settings: ApiSettings, document: dict[str, Any]) -> None:
         known["enum"] = settings.allowed_categories
 
 
-def require_rooms(queue: Queue, settings: ApiSettings) -> None:
+def require_rooms(queue: ServerQueue, settings: ApiSettings) -> None:
     """Refuses to close rooms on a database that cannot."""
     if settings.is_closed:
         queue.confined_to(())
@@ -172,13 +176,11 @@ async def close_queue(app: FastAPI) -> None:
         await queue.close()
 
 
-async def _queue_of(app: FastAPI) -> Queue:
+async def _queue_of(app: FastAPI) -> ServerQueue:
     override = app.dependency_overrides.get(get_queue)
     if override is None:
         if getattr(app.state, "pgjobs_queue", None) is None:
-            app.state.pgjobs_queue = await Queue.connect()
-        default: Queue = app.state.pgjobs_queue
-        return default
+            app.state.pgjobs_queue = await ServerQueue.connect()
+        return ServerQueue.of(app.state.pgjobs_queue)
     queue = override()
-    chosen: Queue = await queue if inspect.isawaitable(queue) else queue
-    return chosen
+    return ServerQueue.of(await queue if inspect.isawaitable(queue) else queue)

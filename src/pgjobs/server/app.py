@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response
@@ -17,6 +16,7 @@ from pgjobs.contrib import prometheus as metrics
 from pgjobs.contrib.cleanup import CleanupRunner
 from pgjobs.errors import PgJobsError
 from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server import (
     ApiSettings,
     close_queue,
@@ -29,7 +29,7 @@ from pgjobs.server import (
 )
 from pgjobs.server.access_log import RequestLog
 from pgjobs.server.auth.credentials import Reading, ReadQueueDep
-from pgjobs.server.fast_path import Express
+from pgjobs.server.fast_path import FastPath
 from pgjobs.server.problems import problem_exception_handler
 from pgjobs.upkeep.schedules import run_schedules
 from pgjobs.upkeep.sweeper import run_sweeper
@@ -47,8 +47,8 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.pgjobs_queue_is_hosts = True
         if queue is None:
-            app.state.pgjobs_queue = await Queue.connect(url)
-        serving: Queue = queue or app.state.pgjobs_queue
+            app.state.pgjobs_queue = await ServerQueue.connect(url)
+        serving = ServerQueue.of(queue or app.state.pgjobs_queue)
         await require_current(serving)
         require_rooms(serving, settings)
         upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
@@ -84,15 +84,14 @@ def create_app(
     _add_health(app)
     _add_metrics(app)
     serve_sockets(app, settings)
-    app.add_middleware(Express)
+    app.add_middleware(FastPath)
     app.add_middleware(RequestLog)
     return app
 
 
 async def require_current(queue: Queue) -> None:
     """Refuses a database that was not migrated to this version."""
-    check: Any = getattr(queue.driver, "require_current", None)
-    await (check() if check is not None else queue.list_workers(page_size=0))
+    await queue.driver.require_current()
 
 
 def _add_health(app: FastAPI) -> None:
@@ -109,12 +108,7 @@ def _add_health(app: FastAPI) -> None:
         except Exception as error:
             # Not its text, which may tell strangers about the database.
             return _unavailable(type(error).__name__)
-        return JSONResponse({"status": "ok"}) if _is_listening(queue) else _unavailable("NotListening")
-
-
-def _is_listening(queue: Queue) -> bool:
-    is_listening: bool = getattr(queue.driver, "is_listening", True)
-    return is_listening
+        return JSONResponse({"status": "ok"}) if queue.driver.is_listening else _unavailable("NotListening")
 
 
 def _unavailable(reason: str) -> JSONResponse:

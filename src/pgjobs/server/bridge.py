@@ -9,13 +9,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from pgjobs.errors import PgJobsError
-from pgjobs.live.emissions import Told, emissions_of
+from pgjobs.live.emissions import Deduplicator, emissions_of
 from pgjobs.live.feed import LONGEST_PAUSE_SECONDS, EventFeed, feed_of
 from pgjobs.live.models import Emission
 from pgjobs.live.sockets import Authenticate, MayRead, SocketHandlers, anybody
-from pgjobs.queue.live import TrackedTask
 from pgjobs.queue.queue import Queue
-from pgjobs.queue.records import Event, Retirement
+from pgjobs.queue.records import Event, Retirement, TrackedTask
+from pgjobs.queue.server import ServerQueue
 
 __all__ = ["Bridge", "attach", "bridge_of", "emit"]
 
@@ -47,11 +47,11 @@ class Bridge:
         self, queue: Queue, tsio: Any, *, feed: EventFeed | None = None, namespace: str = "/"
     ) -> None:
         self.are_rooms_closed = False
-        self._queue = queue
+        self._queue = ServerQueue.of(queue)
         self._tsio = tsio
         self._feed = feed or feed_of(queue)
         self._namespace = namespace
-        self._told = Told()
+        self._told = Deduplicator()
         self._stop: Callable[[], None] | None = None
         self._starting = asyncio.Lock()
 
@@ -119,15 +119,15 @@ def attach(
     """Serves live events on a `socketio.AsyncServer`, which may have other uses besides.
 
     `authenticate` tells who connects, from their token, as an object with an `id`; left
-    out, tokens are those of the HTTP API. `may_read` tells whether somebody may look at
+    out, tokens are those of the HTTP API. `may_read` tells whether somebody may read
     a room; left out, anybody may, or where `settings` close rooms those whose `rooms` name
-    it. The server's own connect and disconnect handlers go on working if they were
+    it. The server's own connect and disconnect handlers keep working if they were
     there first.
     """
     from pgjobs.server.auth.credentials import authenticator, confined
     from pgjobs.server.settings import ApiSettings
 
-    settings = settings or ApiSettings()
+    settings, queue = settings or ApiSettings(), ServerQueue.of(queue)
     bridge = bridge_of(sio, queue, namespace=namespace)
     bridge.are_rooms_closed = settings.is_closed
     handlers = SocketHandlers(

@@ -7,8 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from uuid import UUID
 
-from pgjobs.queue.queue import Queue
-from pgjobs.queue.server import ClaimAnswer
+from pgjobs.queue.records import ClaimAnswer
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.long_poll import Waiters
 
 POLL_SECONDS = 3.0
@@ -18,7 +18,7 @@ HasLeft = Callable[[], Awaitable[bool]]
 
 
 async def claim_within(
-    seconds: float, worker_id: UUID, claim: Claim, queue: Queue, waiters: Waiters, has_left: HasLeft
+    seconds: float, worker_id: UUID, claim: Claim, queue: ServerQueue, waiters: Waiters, has_left: HasLeft
 ) -> ClaimAnswer | None:
     """A task as soon as one is due, or none when the time is over or the caller has left."""
     deadline = time.monotonic() + seconds

@@ -8,7 +8,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 
-class Corked:
+class CoalescedTransport:
     """A transport that holds an answer's head back until more is written, or the event loop's next turn."""
 
     __slots__ = ("_head", "_loop", "_transport")
@@ -41,8 +41,8 @@ class Corked:
             self.write(b"")
 
 
-class CorkedHttp(HttpToolsProtocol):
+class CoalescedHttp(HttpToolsProtocol):
     """HTTP over such a transport."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(Corked(transport))  # type: ignore[arg-type]
+        super().connection_made(CoalescedTransport(transport))  # type: ignore[arg-type]

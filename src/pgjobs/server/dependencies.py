@@ -11,6 +11,7 @@ from starlette.requests import Request
 from pgjobs.errors import JobNotFound, NotOnSqlite, ProviderNotFound
 from pgjobs.queue.queue import Queue
 from pgjobs.queue.room_names import ROOM, validate_room_id
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.long_poll import Waiters
 from pgjobs.server.settings import ApiSettings
 
@@ -19,9 +20,14 @@ async def get_queue(request: Request) -> Queue:
     """The one source of database access; without an override, the environment's database."""
     state = request.app.state
     if getattr(state, "pgjobs_queue", None) is None:
-        state.pgjobs_queue = await Queue.connect()
+        state.pgjobs_queue = await ServerQueue.connect()
     queue: Queue = state.pgjobs_queue
     return queue
+
+
+async def serving_queue(queue: Annotated[Queue, Depends(get_queue)]) -> ServerQueue:
+    """The same, whatever a host put in its place, with what endpoints ask."""
+    return ServerQueue.of(queue)
 
 
 def get_settings(request: Request = None) -> ApiSettings:  # type: ignore[assignment]
@@ -83,7 +89,7 @@ async def named_provider(provider_name: Annotated[str, Path()]) -> str:
     return provider_name
 
 
-QueueDep = Annotated[Queue, Depends(get_queue)]
+QueueDep = Annotated[ServerQueue, Depends(serving_queue)]
 
 
 async def require_console(request: Request) -> None:

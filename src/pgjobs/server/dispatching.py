@@ -11,8 +11,8 @@ from uuid import UUID
 
 from pgjobs.errors import PgJobsError, WorkerNotFound
 from pgjobs.jobs.jobs import Jobs
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Lease
+from pgjobs.queue.server import ServerQueue
 
 log = logging.getLogger("pgjobs.internal")
 
@@ -23,7 +23,7 @@ HEARTBEAT_SECONDS = 15.0
 POLL_SECONDS = 5.0
 
 
-async def dispatch(queue: Queue, jobs: Jobs, executor: Executor, *, concurrency: int) -> None:
+async def dispatch(queue: ServerQueue, jobs: Jobs, executor: Executor, *, concurrency: int) -> None:
     """Serves the jobs until cancelled, or until the database has forgotten this worker.
 
     Leases have no end of their own: they live by the heartbeats sent here, however long
@@ -42,7 +42,7 @@ async def dispatch(queue: Queue, jobs: Jobs, executor: Executor, *, concurrency:
             await queue.retire_worker(worker.id)
 
 
-async def _hand_on(queue: Queue, worker_id: UUID, executor: Executor) -> None:
+async def _hand_on(queue: ServerQueue, worker_id: UUID, executor: Executor) -> None:
     woken = asyncio.Event()
     stop = await queue.driver.listen("wake", lambda _: woken.set())
     mark: int | None = None
@@ -70,7 +70,7 @@ async def _hand_on(queue: Queue, worker_id: UUID, executor: Executor) -> None:
                 await queue.unmark_waiting(mark)
 
 
-async def _hand_one_on(queue: Queue, lease: Lease, executor: Executor) -> None:
+async def _hand_one_on(queue: ServerQueue, lease: Lease, executor: Executor) -> None:
     try:
         task_id = (await queue.get_task(lease.task_id)).uuid
         await executor(lease.job, lease.payload, lease.room, task_id)
@@ -79,7 +79,7 @@ async def _hand_one_on(queue: Queue, lease: Lease, executor: Executor) -> None:
         await _fail(queue, lease)
 
 
-async def _fail(queue: Queue, lease: Lease) -> None:
+async def _fail(queue: ServerQueue, lease: Lease) -> None:
     """Until it is said, or the task is not ours any more: saying it twice is saying it once."""
     while True:
         try:
@@ -93,7 +93,7 @@ async def _fail(queue: Queue, lease: Lease) -> None:
         return
 
 
-async def _heartbeat(queue: Queue, worker_id: UUID) -> None:
+async def _heartbeat(queue: ServerQueue, worker_id: UUID) -> None:
     while True:
         await asyncio.sleep(HEARTBEAT_SECONDS)
         try:

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.api import tasks
 from pgjobs.server.api.schemas import ClaimIn, ClaimOut, TaskIn, TaskOut, TaskUpdate
 from pgjobs.server.auth.credentials import User, acting_user, confined, current_active_user, rooms_of_token
@@ -44,21 +44,21 @@ class NotPlain(ValueError):
     """A request that the framework must look at."""
 
 
-class Express:
+class FastPath:
     """Answers plain requests, and passes all others on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        stop = _stop_of(scope)
-        if stop is None or not scope["app"].dependency_overrides.keys().isdisjoint(_DEPENDENCIES):
+        endpoint = _route(scope)
+        if endpoint is None or not scope["app"].dependency_overrides.keys().isdisjoint(_DEPENDENCIES):
             await self._app(scope, receive, send)
             return
         message = await receive()
         request, response = Request(scope, receive), Response()
         try:
-            answering = stop(request, response, _body(request, message))
+            answering = endpoint(request, response, _body(request, message))
         except (ValueError, RecursionError):
             await self._app(scope, _again(message, receive), send)
             return
@@ -100,7 +100,7 @@ def _claim(request: Request, response: Response, body: Any) -> Answering:
 
     async def answer() -> ClaimOut:
         queue, settings, actor = await _asked_by(request)
-        waiters = await get_waiters(request, await get_queue(request))
+        waiters = await get_waiters(request, ServerQueue.of(await get_queue(request)))
         wait = await preferred_wait(request.headers.get("prefer"))
         return await tasks.claim_task(request, given, response, queue, actor, settings, waiters, wait)
 
@@ -120,14 +120,14 @@ def _update(request: Request, _response: Response, body: Any) -> Answering:
     return answer()
 
 
-async def _asked_by(request: Request) -> tuple[Queue, ApiSettings, User]:
-    queue, settings = await get_queue(request), await settings_of(request)
+async def _asked_by(request: Request) -> tuple[ServerQueue, ApiSettings, User]:
+    queue, settings = ServerQueue.of(await get_queue(request)), await settings_of(request)
     user = await current_active_user(request, queue, settings)
     actor = await acting_user(user, settings, rooms_of_token)
     return confined(queue, actor.rooms), settings, actor
 
 
-def _stop_of(scope: Scope) -> Callable[[Request, Response, Any], Answering] | None:
+def _route(scope: Scope) -> Callable[[Request, Response, Any], Answering] | None:
     if scope["type"] != "http":
         return None
     match scope["method"], scope["path"]:

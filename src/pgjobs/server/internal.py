@@ -17,7 +17,7 @@ from starlette.requests import Request
 
 from pgjobs.errors import InternalJobNotConfigured, InvalidArgument
 from pgjobs.jobs.jobs import Jobs
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.dispatching import Executor, dispatch
 from pgjobs.server.internal_jobs import Handler, InternalJob
 from pgjobs.worker import Worker
@@ -39,7 +39,7 @@ class InternalJobs:
     executor: Executor | None = None
     concurrency: int = 4
 
-    async def require(self, queue: Queue, job_name: str, room_id: str) -> None:
+    async def require(self, queue: ServerQueue, job_name: str, room_id: str) -> None:
         """Refuses an `@internal` job that neither this server nor any worker runs."""
         if not job_name.startswith(PREFIX) or job_name in self.handlers:
             return
@@ -51,7 +51,7 @@ class InternalJobs:
         if here.isdisjoint(job.workers):
             raise InternalJobNotConfigured(f"Internal job {job_name} has no executor")
 
-    async def run(self, queue: Queue) -> None:
+    async def run(self, queue: ServerQueue) -> None:
         """Registers the jobs and serves them until cancelled, whatever happens to the database."""
         pause = PAUSE_SECONDS / 2
         while True:
@@ -64,7 +64,7 @@ class InternalJobs:
             pause = PAUSE_SECONDS if has_served else min(pause * 2, LONGEST_PAUSE_SECONDS)
             await asyncio.sleep(pause)
 
-    async def _serve(self, queue: Queue) -> None:
+    async def _serve(self, queue: ServerQueue) -> None:
         jobs = Jobs(queue)
         for address, handler in self.handlers.items():
             jobs.add(InternalJob(jobs, address, handler, self.schemas[address]))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
-from pgjobs.jobs.context import Blocked, RunningTask
+from pgjobs.jobs.context import Blocked, TaskContext
 from pgjobs.jobs.jobs import Jobs
 from pgjobs.jobs.signatures import Signature
 from pgjobs.jobs.typed import Policy, TypedJob
@@ -51,8 +51,8 @@ class _Failed(Blocked):
         super().__init__(str(error) or kind, kind=kind)
 
 
-def _run_by(handler: Handler) -> Callable[[RunningTask], Awaitable[Any]]:
-    async def run(task: RunningTask) -> Any:
+def _run_by(handler: Handler) -> Callable[[TaskContext], Awaitable[Any]]:
+    async def run(task: TaskContext) -> Any:
         task_id = (await task.queue.get_task(task.id)).uuid
         try:
             return await handler(task.payload, task.room, task_id)

@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from pgjobs.live.feed import feed_of
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.api.events import open_streams
 from pgjobs.server.bridge import attach, bridge_of
 from pgjobs.server.dependencies import get_tsio
@@ -33,7 +33,7 @@ def serve_sockets(app: FastAPI, settings: ApiSettings) -> None:
 
 
 @asynccontextmanager
-async def live(app: FastAPI, queue_of: Callable[[FastAPI], Awaitable[Queue]]) -> AsyncIterator[None]:
+async def live(app: FastAPI, queue_of: Callable[[FastAPI], Awaitable[ServerQueue]]) -> AsyncIterator[None]:
     """Forwards events to the application's Socket.IO server, if it has one, while it runs."""
     tsio = await _tsio_of(app)
     feed = None

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue
 
 log = logging.getLogger("pgjobs.rest")
 
@@ -27,7 +27,7 @@ class Waitlist:
     From then on one check a second for all is the safety net.
     """
 
-    def __init__(self, queue: Queue, channel: str, check: Check) -> None:
+    def __init__(self, queue: ServerQueue, channel: str, check: Check) -> None:
         self._queue = queue
         self._channel = channel
         self._check = check
@@ -113,7 +113,7 @@ class Waitlist:
 class Waiters:
     """All that HTTP callers wait for on one queue."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: ServerQueue) -> None:
         self._queue = queue
         self._keys: dict[str, str] = {}
         self._tasks = Waitlist(queue, "ended", self._ended)

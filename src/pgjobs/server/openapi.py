@@ -34,8 +34,8 @@ _SCHEMA: dict[str, Any] = {
 }
 _HEADERS: dict[int, dict[str, str]] = {
     401: {"WWW-Authenticate": "Always `Bearer`."},
-    503: {"Retry-After": "Seconds after which trying again makes sense."},
-    504: {"Retry-After": "Seconds after which trying again makes sense."},
+    503: {"Retry-After": "When to retry, in seconds."},
+    504: {"Retry-After": "When to retry, in seconds."},
 }
 _MARK = "x-problems"
 
@@ -90,6 +90,9 @@ def shorten(document: Document) -> None:
                 operation["responses"][status] = _referred(components, response)
         for parameter in operation.get("parameters", ()):
             _plain(parameter)
+    for schema in components.get("schemas", {}).values():
+        for name, member in schema.get("properties", {}).items():
+            schema["properties"][name] = _untitled(name, _nullable(member))
     _share_parameters(components, ours)
 
 
@@ -142,6 +145,27 @@ def _plain(parameter: dict[str, Any]) -> None:
     parameter["schema"] = {
         name: value for name, value in schema.items() if name not in ("title", "description")
     }
+
+
+def _untitled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Without a title that is the name of the property in other letters."""
+    if schema.get("title") == name.replace("_", " ").title():
+        return {part: value for part, value in schema.items() if part != "title"}
+    return schema
+
+
+_PLAIN_ONLY = frozenset({"enum", "const", "format"})
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """A type or null, said in a word instead of in two schemas."""
+    match schema.get("anyOf"):
+        case [{"type": str(kind)} as value, {"type": "null"}] if (
+            not {"enum", "const", "format"} & value.keys()
+        ):
+            rest = {name: part for name, part in schema.items() if name != "anyOf"}
+            return {**value, "type": [kind, "null"], **rest}
+    return schema
 
 
 def _share_parameters(components: Document, operations: list[dict[str, Any]]) -> None:

@@ -41,7 +41,7 @@ KNOWN: dict[str, tuple[int, str]] = {
     "not-found": (404, "There is nothing at this address."),
     "method-not-allowed": (405, "The address does not answer this method."),
     "invalid-filter": (400, "A filter or page has a value it cannot have."),
-    "internal-error": (500, "Something went wrong that is not the caller's doing."),
+    "internal-error": (500, "An error in the server; not caused by the request."),
     "provider-failed": (502, "The provider answered the read with an error."),
 }
 """Every problem of this API: its status and what it means."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Protocol
 
 from fastapi import Depends
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.dependencies import QueueDep, WaitersDep
 from pgjobs.server.long_poll import Waiters
 
@@ -37,7 +37,7 @@ class ResultBackend(Protocol):
 class QueueResultBackend:
     """Keeps them in the queue's own database."""
 
-    def __init__(self, queue: Queue, waiters: Waiters) -> None:
+    def __init__(self, queue: ServerQueue, waiters: Waiters) -> None:
         self._queue = queue
         self._waiters = waiters
 

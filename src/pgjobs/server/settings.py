@@ -59,12 +59,16 @@ class ApiSettings(BaseSettings):
     auth_secret: SecretStr | None = None
     auth_audience: str | None = Field(default=None, min_length=1)
     auth_issuer: str | None = Field(default=None, min_length=1)
+    token_cache_seconds: float = Field(default=1, ge=0, le=60)
     session_seconds: int = Field(default=12 * 3600, ge=1)
     session_cookie: str = Field(default="pgjobs_session", pattern=r"^[\w-]+$")
     trusted_origins: list[str] = []
 
     header_timeout_seconds: float = Field(default=10, gt=0)
     body_timeout_seconds: float = Field(default=30, gt=0)
+
+    trace_url: str | None = Field(default=None, pattern=r"^https?://[^\s{}]*\{trace_id\}[^\s{}]*$")
+    """Where a trace is shown, with `{trace_id}` in its place."""
 
     run_schedules: bool = True
     run_cleanup: bool = True

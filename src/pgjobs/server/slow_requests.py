@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import ClassVar
 
-from pgjobs.server.coalesced_http import CorkedHttp
+from pgjobs.server.coalesced_http import CoalescedHttp
 
 _REFUSAL = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class TimedHttp(CorkedHttp):
+class TimedHttp(CoalescedHttp):
     """HTTP whose requests have a time for their head, from the connection on, and one for their body.
 
     A request that is there in one piece, as nearly all are, costs no timer.

@@ -11,8 +11,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from pgjobs.errors import PayloadInvalid
-from pgjobs.queue.queue import Queue
-from pgjobs.server import schema_check as checking
+from pgjobs.queue.server import ServerQueue
+from pgjobs.server import schema_check
 from pgjobs.server.problems import FieldProblem, problem
 from pgjobs.server.settings import ApiSettings
 
@@ -27,7 +27,7 @@ _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 
 async def check_payload(
-    queue: Queue, job_name: str, room_id: str | None, payload: Any, settings: ApiSettings
+    queue: ServerQueue, job_name: str, room_id: str | None, payload: Any, settings: ApiSettings
 ) -> None:
     """Refuses a payload that its job's schema does not allow, where payloads are validated."""
     if not settings.validate_payloads:
@@ -46,11 +46,11 @@ async def _check(schema: str, payload: Any) -> list[tuple[str, str]]:
         return await _check_apart(schema, payload)
     try:
         validator, size = _compiled(schema)
-    except checking.UnusableSchema as error:
+    except schema_check.UnusableSchema as error:
         raise PayloadInvalid(f"The job's schema cannot be used: {error}") from None
     # Every value is looked at by every part of the expanded schema at worst, and every part may complain.
     if size * (len(json.dumps(payload)) + 200) <= CHEAP:
-        return checking.problems_of(validator, payload)
+        return schema_check.problems_of(validator, payload)
     return await _check_apart(schema, payload)
 
 
@@ -60,7 +60,7 @@ async def _check_apart(schema: str, payload: Any) -> list[tuple[str, str]]:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-I",
-            checking.__file__,
+            schema_check.__file__,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -83,7 +83,7 @@ async def _check_apart(schema: str, payload: Any) -> list[tuple[str, str]]:
 @lru_cache(maxsize=256)
 def _compiled(schema: str) -> tuple[Any, int]:
     document = json.loads(schema)
-    return checking.compile_schema(document), expanded_size(document)
+    return schema_check.compile_schema(document), expanded_size(document)
 
 
 def expanded_size(schema: Any) -> int:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from pgjobs.queue.queue import Queue
-from pgjobs.queue.schedules import ScheduleRegistration
+from pgjobs.queue.records import ScheduleRegistration
 
 log = logging.getLogger("pgjobs.schedule")
 

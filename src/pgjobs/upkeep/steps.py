@@ -9,18 +9,20 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from pgjobs.queue.queue import Queue
-from pgjobs.queue.records import Swept
+from pgjobs.queue.records import SweepResult
 
 log = logging.getLogger("pgjobs.sweeper")
 
 BATCH = 1000
-"""How much a step takes in hand at once."""
+"""How much a step works on at once."""
 STEPS = (
     "leases",
     "workers",
     "internal",
     "schedules",
     "scheduled",
+    "waits",
+    "sharing",
     "reads",
     "rollups",
     "errors",
@@ -62,14 +64,14 @@ async def sweep_at_once(queue: Queue) -> bool:
     return any(each.swept == "retention" and each.changed >= BATCH for each in swept)
 
 
-def log_failures(swept: Iterable[Swept]) -> None:
+def log_failures(swept: Iterable[SweepResult]) -> None:
     for each in swept:
         if each.error is not None:
             log.error("sweeping %s failed: %s", each.swept, each.error)
 
 
 async def catch_up(queue: Queue, seconds: float) -> int:
-    """Goes on with retention while the sweeper rests, a tenth of the time: workers come first.
+    """Continues with retention while the sweeper rests, a tenth of the time: workers come first.
 
     Tells how many tasks went, or events, if there were more.
     """

@@ -50,7 +50,7 @@ async def run_sweeper(queue: Queue, settings: SweeperSettings, *, tsio: object =
 async def cleanup_worker(
     queue: Queue, worker_id: UUID, *, connection_id: UUID | None = None
 ) -> Retirement | None:
-    """Takes a worker away whose connection is lost; None if somebody did so before."""
+    """Removes a worker whose connection is lost; None if somebody did so before."""
     with suppress(WorkerNotFound):
         return await queue.retire_worker(worker_id, connection_id=connection_id)
     return None

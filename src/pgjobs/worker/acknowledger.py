@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pgjobs.drivers import Row
 from pgjobs.drivers.documents import Encoded
 from pgjobs.errors import PgJobsError, SchemaBehind, SchemaChanged
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.queue.queue import Queue
 
 log = logging.getLogger("pgjobs.worker")
@@ -22,7 +22,7 @@ _LARGEST_FLUSH = 1000
 _IN_FLUX = (SchemaBehind, SchemaChanged)
 
 
-Send = Callable[[list[tuple[RunningTask, Any]]], Awaitable[Sequence[Row]]]
+Send = Callable[[list[tuple[TaskContext, Any]]], Awaitable[Sequence[Row]]]
 
 
 class Failure(NamedTuple):
@@ -39,33 +39,35 @@ class Acknowledger:
     `returned` is called when tasks went back, to be due again some time.
     """
 
-    def __init__(self, queue: Queue, held: dict[int, RunningTask], returned: Callable[[], None]) -> None:
+    def __init__(self, queue: Queue, held: dict[int, TaskContext], returned: Callable[[], None]) -> None:
         self._queue = queue
         self._returned = returned
         self._held = held
-        self._completed: list[tuple[RunningTask, Encoded | None]] = []
-        self._failed: list[tuple[RunningTask, Failure]] = []
-        self._released: list[tuple[RunningTask, timedelta | None]] = []
+        self._completed: list[tuple[TaskContext, Encoded | None]] = []
+        self._failed: list[tuple[TaskContext, Failure]] = []
+        self._released: list[tuple[TaskContext, timedelta | None]] = []
         self._wanted = asyncio.Event()
         self._is_flushed = asyncio.Event()
         self._is_flushed.set()
         self.settled = 0
 
-    def complete(self, task: RunningTask, document: Encoded | None) -> None:
+    def complete(self, task: TaskContext, document: Encoded | None) -> None:
         self._completed.append((task, document))
         self._wanted.set()
 
-    def fail(self, task: RunningTask, error: str, kind: str, *, retryable: bool = True) -> None:
+    def fail(self, task: TaskContext, error: str, kind: str, *, retryable: bool = True) -> None:
         self._failed.append((task, Failure(_storable(error), _storable(kind)[:200], retryable)))
         self._wanted.set()
 
-    def release(self, task: RunningTask, delay: timedelta | None = None) -> None:
+    def release(self, task: TaskContext, delay: timedelta | None = None) -> None:
         self._released.append((task, delay))
         self._wanted.set()
 
-    def drop(self, task: RunningTask) -> None:
+    def drop(self, task: TaskContext) -> None:
         """Nothing to say: the task ended otherwise, or is no longer ours."""
-        self._held.pop(task.id, None)
+        # A task that went back may have been claimed here again meanwhile.
+        if self._held.get(task.id) is task:
+            del self._held[task.id]
         self.settled += 1
 
     async def flushed(self) -> None:
@@ -97,7 +99,7 @@ class Acknowledger:
             await self._settle([item for item in released if item[1] == delay], self._send_released)
             self._returned()
 
-    async def _settle(self, items: list[tuple[RunningTask, Any]], send: Send) -> None:
+    async def _settle(self, items: list[tuple[TaskContext, Any]], send: Send) -> None:
         pause = 0.05
         while items:
             try:
@@ -120,7 +122,7 @@ class Acknowledger:
             return
 
     async def _settle_apart(
-        self, items: list[tuple[RunningTask, Any]], send: Send, refusal: PgJobsError
+        self, items: list[tuple[TaskContext, Any]], send: Send, refusal: PgJobsError
     ) -> None:
         """One of them is refused; alone, each gets its own answer."""
         if len(items) == 1:
@@ -129,7 +131,7 @@ class Acknowledger:
         for item in items:
             await self._settle([item], send)
 
-    def _still_held(self, items: list[tuple[RunningTask, Any]]) -> list[tuple[RunningTask, Any]]:
+    def _still_held(self, items: list[tuple[TaskContext, Any]]) -> list[tuple[TaskContext, Any]]:
         now = time.monotonic()
         for task, _ in items:
             if task.deadline < now:
@@ -137,20 +139,20 @@ class Acknowledger:
                 self.drop(task)
         return [item for item in items if item[0].deadline >= now]
 
-    def _refused(self, task: RunningTask, refusal: PgJobsError, *, may_fail: bool) -> None:
+    def _refused(self, task: TaskContext, refusal: PgJobsError, *, may_fail: bool) -> None:
         log.error("task %s: %s", task.id, refusal.message)
         if may_fail:
             self.fail(task, sentence(refusal), "result_invalid", retryable=False)
         else:
             self.drop(task)
 
-    async def _send_completed(self, items: list[tuple[RunningTask, Encoded | None]]) -> Sequence[Row]:
+    async def _send_completed(self, items: list[tuple[TaskContext, Encoded | None]]) -> Sequence[Row]:
         results = [document for _, document in items]
         return await self._queue.driver.call(
             "complete_tasks", **_held(items), results=results if any(results) else None
         )
 
-    async def _send_failed(self, items: list[tuple[RunningTask, Failure]]) -> Sequence[Row]:
+    async def _send_failed(self, items: list[tuple[TaskContext, Failure]]) -> Sequence[Row]:
         failures = [failure for _, failure in items]
         return await self._queue.driver.call(
             "fail_tasks",
@@ -160,11 +162,11 @@ class Acknowledger:
             retryable=[failure.retryable for failure in failures],
         )
 
-    async def _send_released(self, items: list[tuple[RunningTask, timedelta | None]]) -> Sequence[Row]:
+    async def _send_released(self, items: list[tuple[TaskContext, timedelta | None]]) -> Sequence[Row]:
         return await self._queue.driver.call("release_tasks", **_held(items), delay=items[0][1])
 
 
-def _held(items: list[tuple[RunningTask, Any]]) -> dict[str, Any]:
+def _held(items: list[tuple[TaskContext, Any]]) -> dict[str, Any]:
     return {"task_ids": [task.id for task, _ in items], "tokens": [task.token for task, _ in items]}
 
 

@@ -9,11 +9,11 @@ from contextvars import copy_context
 from typing import Any
 
 from pgjobs.errors import PayloadInvalid
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.jobs.typed import Middleware, TypedJob
 from pgjobs.worker.processes import ProcessPool
 
-Call = Callable[[RunningTask], Coroutine[Any, Any, Any]]
+Call = Callable[[TaskContext], Coroutine[Any, Any, Any]]
 
 
 class PayloadMisfit(PayloadInvalid):
@@ -38,7 +38,7 @@ def call_for(
 def _in_loop(job: TypedJob[..., Any]) -> Call:
     handler, takes_task = job.handler, job.signature.takes_task
 
-    def call(task: RunningTask) -> Coroutine[Any, Any, Any]:
+    def call(task: TaskContext) -> Coroutine[Any, Any, Any]:
         arguments = _arguments(job, task)
         coroutine: Coroutine[Any, Any, Any] = (
             handler(task, **arguments) if takes_task else handler(**arguments)
@@ -49,7 +49,7 @@ def _in_loop(job: TypedJob[..., Any]) -> Call:
 
 
 def _in_thread(job: TypedJob[..., Any], threads: ThreadPoolExecutor) -> Call:
-    async def call(task: RunningTask) -> Any:
+    async def call(task: TaskContext) -> Any:
         arguments = _arguments(job, task)
         given = (task,) if job.signature.takes_task else ()
         context = copy_context()
@@ -75,20 +75,20 @@ def _caught(call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
 def _in_process(job: TypedJob[..., Any], processes: ProcessPool) -> Call:
     place = (job.handler.__module__, job.handler.__qualname__)
 
-    async def call(task: RunningTask) -> Any:
+    async def call(task: TaskContext) -> Any:
         return await processes.run(place, _arguments(job, task))
 
     return call
 
 
 def _wrapped(layer: Middleware, inner: Call) -> Call:
-    async def call(task: RunningTask) -> Any:
+    async def call(task: TaskContext) -> Any:
         return await layer(task, lambda: inner(task))
 
     return call
 
 
-def _arguments(job: TypedJob[..., Any], task: RunningTask) -> dict[str, Any]:
+def _arguments(job: TypedJob[..., Any], task: TaskContext) -> dict[str, Any]:
     try:
         return job.signature.arguments(task.payload)
     except PayloadInvalid as error:

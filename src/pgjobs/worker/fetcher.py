@@ -14,13 +14,13 @@ from uuid import UUID
 
 from pgjobs.drivers import Row
 from pgjobs.drivers.documents import Unreadable
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.jobs.typed import TypedJob
 from pgjobs.queue import records as models
 from pgjobs.queue.claims import UNREADABLE
 from pgjobs.queue.queue import Queue
 from pgjobs.worker.acknowledger import Acknowledger
-from pgjobs.worker.prefetch import LARGEST_CLAIM, Pace
+from pgjobs.worker.prefetch import LARGEST_CLAIM, Prefetch
 from pgjobs.worker.runner import Runner
 
 log = logging.getLogger("pgjobs.worker")
@@ -47,7 +47,7 @@ class Fetched(NamedTuple):
 class Fetcher:
     """Decides how much to claim and when.
 
-    Fast tasks are claimed ahead, as `Pace` says. Tasks of a job with a concurrency
+    Fast tasks are claimed ahead, as `Prefetch` says. Tasks of a job with a concurrency
     of its own are claimed apart, and never more than may run.
     """
 
@@ -56,7 +56,7 @@ class Fetcher:
         queue: Queue,
         runner: Runner,
         acknowledger: Acknowledger,
-        held: dict[int, RunningTask],
+        held: dict[int, TaskContext],
         *,
         concurrency: int,
         prefetch: int | None,
@@ -71,7 +71,7 @@ class Fetcher:
         self._acknowledger = acknowledger
         self._held = held
         self._concurrency = concurrency
-        self._pace = Pace(runner, prefetch)
+        self._prefetch = Prefetch(runner, prefetch)
         self._lease = lease
         self._durable = durable
         self._poll = poll.total_seconds()
@@ -97,7 +97,7 @@ class Fetcher:
         self._is_stopping = True
         self._changed.set()
 
-    def freed(self, task: RunningTask) -> None:
+    def freed(self, task: TaskContext) -> None:
         """A task has ended here, so there may be room for another."""
         job_id = task.row["job_id"]
         if job_id in self._limited:
@@ -165,20 +165,20 @@ class Fetcher:
     def _give_back_late_ones(self) -> bool:
         """Tasks claimed ahead that turned out to wait for long ones go to whoever has room for them."""
         is_late = time.monotonic() - self._claimed_at > _PATIENCE
-        if self._pace.is_given or not is_late or not self._runner.buffer:
+        if self._prefetch.is_given or not is_late or not self._runner.buffer:
             return False
-        self._pace.slow_down()
+        self._prefetch.slow_down()
         for task in self._runner.give_back():
             self.freed(task)
             self._acknowledger.release(task)
         return True
 
     def _room(self) -> int:
-        return self._concurrency + self._pace.ahead() - self._runner.load
+        return self._concurrency + self._prefetch.ahead() - self._runner.load
 
     def _groups(self) -> list[Group]:
         # Half empty or nothing: claiming for each task that ends would be a round trip for each.
-        if self._room() < max(1, self._pace.ahead() // 2):
+        if self._room() < max(1, self._prefetch.ahead() // 2):
             return []
         shared = [job_id for job_id in self._jobs if job_id not in self._limited]
         groups = [Group(shared, LARGEST_CLAIM)] if shared else []
@@ -207,7 +207,7 @@ class Fetcher:
         tasks = []
         for row in rows:
             job = self._jobs.get(row["job_id"])
-            task = RunningTask(row, job, self._queue, asked_at + granted)
+            task = TaskContext(row, job, self._queue, asked_at + granted)
             self._held[task.id] = task
             if job is None:
                 log.error("task %s: this worker has no handler for %s", task.id, row["job"])

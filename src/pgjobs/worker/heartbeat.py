@@ -11,15 +11,14 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-from pgjobs.drivers import Driver, Row, Wake
+from pgjobs.drivers import Driver
 from pgjobs.errors import WorkerNotFound
-from pgjobs.jobs.context import Interruption, RunningTask
+from pgjobs.jobs.context import Interruption, TaskContext
 from pgjobs.queue.queue import Queue
 
 log = logging.getLogger("pgjobs.worker")
@@ -31,7 +30,7 @@ class Keeper:
     def __init__(
         self,
         open_driver: Callable[[], Awaitable[Driver]],
-        held: dict[int, RunningTask],
+        held: dict[int, TaskContext],
         *,
         lease: timedelta,
         heartbeat: timedelta,
@@ -47,7 +46,7 @@ class Keeper:
         self._main = asyncio.get_running_loop()
         self._stopping = threading.Event()
         self._wake: Callable[[], object] = lambda: None
-        self._thread = threading.Thread(target=self._run, name="pgjobs keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="pgjobs heartbeat", daemon=True)
 
     def start(self, worker_id: UUID) -> None:
         self.worker_id = worker_id
@@ -118,33 +117,10 @@ class Keeper:
             if task.deadline < now:
                 self._interrupt(task, "lost")
 
-    def _interrupt(self, task: RunningTask, why: Interruption) -> None:
+    def _interrupt(self, task: TaskContext, why: Interruption) -> None:
         # The flag first: a handler in a thread may see it while the event loop is blocked.
         if self._held.get(task.id) is task and task.interruption is None:
             task.interruption = why
             log.warning("task %s: %s", task.id, why)
             with suppress(RuntimeError):
                 self._main.call_soon_threadsafe(task.interrupt, why)
-
-
-class BorrowedDriver:
-    """Calls verbs in another thread's event loop, for drivers that cannot be opened twice."""
-
-    def __init__(self, driver: Driver, loop: asyncio.AbstractEventLoop) -> None:
-        self.schema = driver.schema
-        self.dialect = driver.dialect
-        self._driver = driver
-        self._loop = loop
-
-    async def call(self, verb: str, /, **arguments: Any) -> Sequence[Row]:
-        call = asyncio.run_coroutine_threadsafe(self._driver.call(verb, **arguments), self._loop)
-        return await asyncio.wrap_future(call)
-
-    async def listen(self, channel: str, wake: Wake) -> Callable[[], None]:
-        return await self._driver.listen(channel, wake)
-
-    async def migrate(self) -> None:
-        await self._driver.migrate()
-
-    async def close(self) -> None:
-        """The driver is its owner's."""

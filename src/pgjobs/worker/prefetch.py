@@ -11,7 +11,7 @@ _HORIZON = 0.25
 """Seconds of work to hold in the buffer: enough to hide a round trip, little enough to leave to others."""
 
 
-class Pace:
+class Prefetch:
     """A number that is given, or as many tasks as have recently ended in a quarter of a second."""
 
     def __init__(self, runner: Runner, prefetch: int | None) -> None:

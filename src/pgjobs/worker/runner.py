@@ -13,7 +13,7 @@ from typing import Any
 
 from pgjobs.drivers.transient import is_outage
 from pgjobs.errors import LeaseLost, PayloadInvalid
-from pgjobs.jobs.context import Abort, Blocked, RunningTask, Snooze, set_current
+from pgjobs.jobs.context import Abort, Blocked, Snooze, TaskContext, set_current
 from pgjobs.worker.acknowledger import Acknowledger, brief, sentence
 from pgjobs.worker.calls import Call, PayloadMisfit
 from pgjobs.worker.eager import Escaped, stepped
@@ -26,13 +26,13 @@ _TURN = 100
 
 class Runner:
     """Takes tasks from a buffer. Those that never wait run one after the other in one asyncio task;
-    one that waits keeps the asyncio task it is in for itself, and another goes on with the buffer."""
+    one that waits keeps the asyncio task it is in for itself, and another continues with the buffer."""
 
     def __init__(
-        self, concurrency: int, acknowledger: Acknowledger, freed: Callable[[RunningTask], None]
+        self, concurrency: int, acknowledger: Acknowledger, freed: Callable[[TaskContext], None]
     ) -> None:
-        self.buffer: deque[RunningTask] = deque()
-        self.active: set[RunningTask] = set()
+        self.buffer: deque[TaskContext] = deque()
+        self.active: set[TaskContext] = set()
         self.calls: dict[int, Call] = {}
         self.ended = 0
         self._concurrency = concurrency
@@ -45,11 +45,11 @@ class Runner:
     def load(self) -> int:
         return len(self.buffer) + len(self.active)
 
-    def add(self, tasks: list[RunningTask]) -> None:
+    def add(self, tasks: list[TaskContext]) -> None:
         self.buffer.extend(tasks)
         self._start()
 
-    def give_back(self) -> list[RunningTask]:
+    def give_back(self) -> list[TaskContext]:
         """What has not started, taken out of the buffer."""
         waiting = list(self.buffer)
         self.buffer.clear()
@@ -89,7 +89,7 @@ class Runner:
             if turns % _TURN == 0:
                 await asyncio.sleep(0)
 
-    async def _run(self, task: RunningTask, this: asyncio.Task[None] | None) -> None:
+    async def _run(self, task: TaskContext, this: asyncio.Task[None] | None) -> None:
         def suspended() -> None:
             self._starter = None
             self._start()
@@ -114,7 +114,10 @@ class Runner:
             raise
         except BaseException as error:
             self._left(task, began_at)
-            self._judge(task, error.error if isinstance(error, Escaped) else error)
+            if task.is_suspended:
+                self._acknowledger.drop(task)
+            else:
+                self._judge(task, error.error if isinstance(error, Escaped) else error)
         else:
             self._left(task, began_at)
             self._succeeded(task, result)
@@ -123,7 +126,7 @@ class Runner:
                 timer.cancel()
 
     @staticmethod
-    def _left(task: RunningTask, began_at: float) -> None:
+    def _left(task: TaskContext, began_at: float) -> None:
         """The handler has ended; one that kept the event loop to itself has kept its timer from going off."""
         task.entered(None)
         timeout = task.job.timeout
@@ -134,8 +137,11 @@ class Runner:
         ):
             task.interruption = "timed out"
 
-    def _succeeded(self, task: RunningTask, result: Any) -> None:
-        if task.interruption is not None:
+    def _succeeded(self, task: TaskContext, result: Any) -> None:
+        if task.is_suspended:
+            log.warning("task %s waits, and its handler has kept that to itself", task.id)
+            self._acknowledger.drop(task)
+        elif task.interruption is not None:
             # It may have looked at task.cancelled and left early: nobody can tell whether it is done.
             self._judge(task, asyncio.CancelledError())
         elif task.is_settled:
@@ -153,7 +159,7 @@ class Runner:
             else:
                 self._acknowledger.complete(task, document)
 
-    def _judge(self, task: RunningTask, error: BaseException) -> None:
+    def _judge(self, task: TaskContext, error: BaseException) -> None:
         acknowledger = self._acknowledger
         if task.is_settled:
             log.warning("task %s was completed, then its handler raised %r", task.id, error)

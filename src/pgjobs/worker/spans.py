@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pgjobs.drivers import tracing
-from pgjobs.jobs.context import RunningTask, Snooze
+from pgjobs.jobs.context import Snooze, TaskContext
+from pgjobs.jobs.durable import Suspended
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -21,7 +22,7 @@ def spans() -> list[Middleware]:
     if tracer is None:
         return []
 
-    async def process(task: RunningTask, call_next: Callable[[], Awaitable[Any]]) -> Any:
+    async def process(task: TaskContext, call_next: Callable[[], Awaitable[Any]]) -> Any:
         with _span(tracer, task):
             return await call_next()
 
@@ -29,7 +30,7 @@ def spans() -> list[Middleware]:
 
 
 @contextmanager
-def _span(tracer: Tracer, task: RunningTask) -> Iterator[None]:
+def _span(tracer: Tracer, task: TaskContext) -> Iterator[None]:
     """In the trace the task was submitted from, and linked to its submit."""
     from opentelemetry import trace
 
@@ -52,6 +53,6 @@ def _span(tracer: Tracer, task: RunningTask) -> Iterator[None]:
             record_exception=False,
             set_status_on_exception=False,
         ) as span,
-        tracing.told(span, calm=(Snooze,)),
+        tracing.told(span, calm=(Snooze, Suspended)),
     ):
         yield

@@ -19,9 +19,9 @@ from uuid import UUID
 import asyncpg
 
 from pgjobs.drivers import Driver
-from pgjobs.drivers.transient import AWAY, is_away
+from pgjobs.drivers.transient import TRANSIENT, is_away
 from pgjobs.errors import DatabaseUnavailable, InvalidArgument, JobUnavailable, PgJobsError, WorkerNotFound
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.jobs.jobs import Jobs
 from pgjobs.queue.queue import Queue
 from pgjobs.upkeep.schedules import run_schedules
@@ -29,7 +29,7 @@ from pgjobs.upkeep.steps import catch_up, sweep_at_once
 from pgjobs.worker.acknowledger import Acknowledger
 from pgjobs.worker.calls import call_for
 from pgjobs.worker.fetcher import Fetcher
-from pgjobs.worker.heartbeat import BorrowedDriver, Keeper
+from pgjobs.worker.heartbeat import Keeper
 from pgjobs.worker.processes import ProcessPool
 from pgjobs.worker.runner import Runner
 from pgjobs.worker.spans import spans
@@ -74,7 +74,7 @@ class Worker:
         self._lease, self._heartbeat, self._grace, self._sweep = lease, heartbeat, grace, sweep
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="pgjobs-task")
         self._processes = ProcessPool(processes or os.cpu_count() or 1)
-        self._held: dict[int, RunningTask] = {}
+        self._held: dict[int, TaskContext] = {}
         self._acknowledger = Acknowledger(queue, self._held, self._returned)
         self._runner = Runner(concurrency, self._acknowledger, self._freed)
         self._fetcher = Fetcher(
@@ -112,7 +112,7 @@ class Worker:
                 asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
         try:
             await self.start()
-        except (*AWAY, DatabaseUnavailable):
+        except (*TRANSIENT, DatabaseUnavailable):
             if not self._stopped.is_set():
                 raise
             await self._leave()
@@ -200,7 +200,7 @@ class Worker:
                 await self._runner.finished()
         # Threads that would not listen: whatever they do from now on, others may do too.
         for task in list(self._runner.active):
-            log.warning("task %s goes on after its worker has stopped", task.id)
+            log.warning("task %s continues after its worker has stopped", task.id)
             self._acknowledger.release(task)
 
     async def _join(self) -> None:
@@ -209,7 +209,7 @@ class Worker:
         while True:
             try:
                 return await self._register_unless_stopped()
-            except AWAY as error:
+            except TRANSIENT as error:
                 if self._stopped.is_set() or not is_away(error):
                     raise
                 log.warning("waiting for the database: %s: %s", type(error).__name__, error)
@@ -254,7 +254,7 @@ class Worker:
     async def _leave(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._processes.close()
-        with suppress(PgJobsError, asyncpg.PostgresError, *AWAY):
+        with suppress(PgJobsError, asyncpg.PostgresError, *TRANSIENT):
             async with asyncio.timeout(5):
                 await self._fetcher.forget_mark()
                 if self.id is not None and not self._held:
@@ -292,7 +292,7 @@ class Worker:
             pause = 0.1 if time.monotonic() - started > 10 else min(pause * 2, 5.0)
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
 
-    def _freed(self, task: RunningTask) -> None:
+    def _freed(self, task: TaskContext) -> None:
         self._fetcher.freed(task)
 
     def _returned(self) -> None:
@@ -300,6 +300,4 @@ class Worker:
         self._fetcher.look_again()
 
     async def _twin(self) -> Driver:
-        open_twin = getattr(self.queue.driver, "twin", None)
-        driver: Driver = await open_twin() if open_twin else BorrowedDriver(self.queue.driver, self._loop)
-        return driver
+        return await self.queue.driver.twin(self._loop)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pytest
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.cli.commands import Done
 from tests.surfaces.cli.warm import run
 

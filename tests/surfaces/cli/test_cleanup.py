@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.contrib.cleanup import CleanupError
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.dav_server import LocalPlace, write_run
 from tests.surfaces.cli.conftest import Pgjobs
 from tests.surfaces.incomplete_runs import RUNS, Failing, incomplete_runs, tick
@@ -73,9 +73,9 @@ async def test_a_node_without_a_server_cleans_up_from_cron(
     place = LocalPlace(tmp_path / "targets")
     (run,) = await incomplete_runs(queue, queue_url, target=place.target, node_id="agent-7")
     left = write_run(place, RUNS, str(run))
-    assert "Tried 0." in pgjobs("cleanup", "run", "--once", "--node", "hub").stderr
+    assert "Attempted 0." in pgjobs("cleanup", "run", "--once", "--node", "hub").stderr
     assert left.exists()
-    assert "Tried 1." in pgjobs("cleanup", "run", "--once", "--node", "agent-7").stderr
+    assert "Attempted 1." in pgjobs("cleanup", "run", "--once", "--node", "agent-7").stderr
     assert not left.exists()
 
 
@@ -85,7 +85,7 @@ async def test_nodes_that_nobody_cleans_up_for_are_listed(pgjobs: Pgjobs, databa
     listed = pgjobs("cleanup", "nodes", "--url", database_url)
     assert listed.returncode == 0, listed.stderr
     row = listed.stdout.splitlines()[1].split("\t")
-    assert row[:5] == ["agent-7", "local_dir", "1", "1", "nobody"]
+    assert row[:5] == ["agent-7", "local_dir", "1", "1", "no process"]
     assert row[6] == "-- on that machine: pgjobs cleanup run --node agent-7"
     (item,) = json.loads(pgjobs("cleanup", "nodes", "--json", "--url", database_url).stdout)["items"]
     assert (item["node_id"], item["is_served"]) == ("agent-7", False)

@@ -40,7 +40,7 @@ def test_the_demo_ends_by_itself_and_loses_nothing(here: Path):
     assert done.returncode == 0, done.stderr
     told = dict(line.split("\t") for line in done.stdout.splitlines()[1:])
     assert told["completed"] == "300"
-    assert told["broken promises (pgjobs.check)"] == "0"
+    assert told["invariant violations (pgjobs.check)"] == "0"
     assert int(told["needed more than one attempt"]) > 0
     assert "kill -9" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr

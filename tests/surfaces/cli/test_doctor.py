@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from pgjobs.contrib.cleanup import CleanupError
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.schema.binaries import wheel_binaries
 from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
 from tests.server import PostgresServer, new_home
@@ -81,7 +81,7 @@ def test_doctor_finds_nothing_wrong_with_a_new_queue(patient: str):
     done = run("doctor", "--deep", PGJOBS_DATABASE_URL=patient)
     assert (done.returncode, done.stdout.splitlines()[1:]) == (0, [])
     rooms, summary = done.stderr.splitlines()
-    assert (rooms.partition(":")[0], summary) == ("Rooms are open", "All is well.")
+    assert (rooms.partition(":")[0], summary) == ("Rooms are open", "No issues found.")
     closed = run("doctor", PGJOBS_DATABASE_URL=patient, PGJOBS_ROOM_ACCESS="members").stderr
     assert closed.startswith("Rooms are closed:")
 
@@ -147,7 +147,7 @@ def test_doctor_says_when_the_schema_is_behind(empty_database_url: str):
     done = run("doctor", PGJOBS_DATABASE_URL=empty_database_url)
     assert done.returncode == 5
     assert "error\tschema\tNot installed: migrations/0001" in done.stdout
-    assert done.stderr.splitlines()[-1] == "1 finding."
+    assert done.stderr.splitlines()[-1] == "1 issue found."
 
 
 async def test_doctor_says_when_the_schema_is_ahead(database_url: str):
@@ -224,7 +224,7 @@ async def test_doctor_finds_missing_partitions(patient: str):
     severity, message, sql = findings(patient)["table outcomes"]
     assert (severity, message) == (
         "warning",
-        "Numbers from 500000 on have no partition and are kept in outcomes_default",
+        "Rows from number 500000 on have no partition of their own and are in outcomes_default",
     )
     await connection.execute(sql)
     await connection.close()
@@ -246,7 +246,7 @@ async def test_doctor_names_who_holds_back_the_removal_of_dead_rows(database_url
         assert subject not in findings(database_url)
         await connection.execute(LATER.format("11 minutes"))
         severity, message, sql = findings(database_url)[subject]
-        assert (severity, message) == ("warning", "Holds back the removal of dead rows for 11 min")
+        assert (severity, message) == ("warning", "Keeps dead rows from being removed for 11 min")
         assert sql == f"select pg_terminate_backend({holder.get_server_pid()})"
         await connection.execute(LATER.format("2 hours"))
         assert findings(database_url)[subject][0] == "error"
@@ -357,7 +357,7 @@ async def test_doctor_finds_a_queue_of_notifications_that_nobody_reads(small_not
         )
         severity, message, sql = findings(small_notification_queue)["notifications"]
         assert severity == "warning"
-        assert message.endswith("full: a listening session does not read them")
+        assert message.endswith("full: a listening session does not read it")
         assert deaf.get_server_pid() in {row["pid"] for row in await sender.fetch(sql)}
         await sender.execute(
             "select pg_notify('news', repeat('y', 4000) || n) from generate_series(1, 60) as n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pgjobs.cli.database import URL_IS_PUBLIC
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.cli.commands import environment, run, start
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 from tests.surfaces.processes import wait_until

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from pgjobs.cli.app import app
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server.app import create_app
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 from tests.surfaces.incomplete_runs import incomplete_runs
@@ -78,7 +78,9 @@ async def test_every_document_is_what_http_would_answer(
         jsonschema_rs.validator_for(schema).validate(document)
         if "Page" in model:
             assert document["items"], arguments
-    assert _with_json() == {" ".join(map(str, a[: 1 + (a[0] in GROUPS)])) for _, a, _ in commands}
+    # Their documents are not those of an HTTP request.
+    own = {"workflows list", "workflows show", "jobs keys"}
+    assert _with_json() - own == {" ".join(map(str, a[: 1 + (a[0] in GROUPS)])) for _, a, _ in commands}
 
 
 def _with_json() -> set[str]:

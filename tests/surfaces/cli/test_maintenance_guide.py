@@ -19,9 +19,9 @@ async def test_the_guide_to_maintenance_works(database_url: str, tmp_path: Path)
     here.mkdir()
     done = guide.run(here, PGJOBS_DATABASE_URL=database_url)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
-    assert "Tried 1." in done.stderr
+    assert "Attempted 1." in done.stderr
     assert "deleted" in done.stdout
-    assert "tried 0" in done.stdout
+    assert "attempted 0" in done.stdout
     assert [path.name for path in backups.iterdir()] == ["lab:backups:nightly"]
     assert list((backups / "lab:backups:nightly").iterdir()) == []
     text = (ROOT / "docs" / "maintenance.md").read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pgjobs.queue.queue import Queue
 from tests.surfaces.cli.conftest import JOB, Pgjobs
 
@@ -9,7 +11,7 @@ from tests.surfaces.cli.conftest import JOB, Pgjobs
 async def test_a_job_is_paused_resumed_archived_and_taken_back(pgjobs: Pgjobs, queue: Queue, job: str):
     for verb, said, column in (
         ("pause", "is paused", "paused_at"), ("resume", "is resumed", None),
-        ("archive", "is archived", "archived_at"), ("unarchive", "is back", None),
+        ("archive", "is archived", "archived_at"), ("unarchive", "is restored", None),
     ):  # fmt: skip
         done = pgjobs("jobs", verb, job, "--reason", "spring cleaning", PGJOBS_ACTOR="grace")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{job} {said}.\n")
@@ -81,5 +83,19 @@ async def test_workers_are_listed_shown_and_retired(pgjobs: Pgjobs, queue: Queue
     assert f"serves               {job}" in shown
     gone = pgjobs("workers", "retire", worker.id)
     assert gone.returncode == 0, gone.stderr
-    assert f"Worker {worker.id} is gone" in gone.stderr
+    assert f"Worker {worker.id} was removed" in gone.stderr
     assert await queue.list_workers() == []
+
+
+@pytest.mark.postgres_only
+async def test_a_job_is_limited_by_key(pgjobs: Pgjobs, queue: Queue, job: str):
+    done = pgjobs("jobs", "limit", job, "--per-key", "2", "--rate", "100/min", "--fair", "--weight", "acme=3")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{job} is limited.\n")
+    shown = pgjobs("jobs", "limit", job).stdout
+    assert shown.splitlines()[0] == "none"
+    assert {"max_running_per_key", "rate", "fair", "weights"} <= set(shown.split())
+    assert pgjobs("jobs", "limit", job, "--weight", "acme").returncode == 2
+    assert pgjobs("jobs", "limit", job, "--rate", "often").returncode != 0
+    pgjobs("enqueue", job, "{}", "--group", "acme")
+    assert pgjobs("jobs", "keys", job).stdout.splitlines()[1].split("\t")[:4] == ["acme", "1", "0", "3"]
+    assert '"key": "acme"' in pgjobs("jobs", "keys", job, "--json").stdout

@@ -141,7 +141,7 @@ def test_times_are_printed_beforehand_by_the_clocks_of_the_place(pgjobs: Pgjobs)
     assert done.returncode == 0, done.stderr
     times = [datetime.fromisoformat(line) for line in done.stdout.splitlines()]
     assert [(time.hour, time.weekday() < 5) for time in times] == [(9, True)] * 3
-    assert done.stderr == "At 09:00 on Monday through Friday, by the clocks of Europe/Berlin.\n"
+    assert done.stderr == "At 09:00 on Monday through Friday, in the time zone Europe/Berlin.\n"
     document = json.loads(pgjobs("schedules", "preview", *berlin, "--quantity", 3, "--json").stdout)
     assert [datetime.fromisoformat(time) for time in document["upcoming"]] == times
 

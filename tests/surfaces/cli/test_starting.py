@@ -15,7 +15,7 @@ import pytest
 
 from pgjobs import __version__
 from pgjobs.cli.app import COMMANDS
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.server import PostgresServer
 from tests.surfaces.cli.commands import Terminal, environment, every_command, run
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
@@ -121,14 +121,17 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
     await queue.register_job("@global", "mail", "Unused", keep=True)
     unused, schedule = "@global:mail:Unused", "@global:nightly"
     token = await queue.create_token("ada")
+    flow = (await queue.submit_workflow("pair", [{"job": job}])).id
     commands: list[tuple[object, ...]] = [
         ("--help",), ("tasks", "retry", "--help"), ("tasks", "nothing"), ("tasks", "list", "--json"),
         ("tasks", "list"), ("tasks", "show", task), ("tasks", "why", task), ("tasks", "wait", task),
-        ("tasks", "ignore", task), ("tasks", "unignore", task), ("tasks", "cancel", task),
+        ("tasks", "ignore", task), ("tasks", "unignore", task),
+        ("tasks", "signal", task, "approved"), ("tasks", "cancel", task), ("workflows", "list"),
+        ("workflows", "show", flow), ("workflows", "cancel", flow), ("workflows", "retry", flow),
         ("tasks", "retry", "--status", "cancelled", "--yes"),
         ("tasks", "prune", "--older-than", "0s", "--yes"), ("enqueue", job), ("enqueue", job, "--lines"),
         ("jobs", "list"), ("jobs", "show", job), ("jobs", "pause", job), ("jobs", "resume", job),
-        ("jobs", "limit", job),
+        ("jobs", "limit", job), ("jobs", "keys", job),
         ("jobs", "archive", unused), ("jobs", "unarchive", unused), ("jobs", "retire", unused),
         ("jobs", "delete", unused, "--yes"), ("schedules", "add", "nightly", job, "--cron", "@daily"),
         ("schedules", "list"), ("schedules", "show", schedule), ("schedules", "run", schedule),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.server import ServerQueue as Queue
 from tests.surfaces.cli.commands import Terminal
 from tests.surfaces.cli.conftest import Pgjobs, failed_tasks
 
@@ -135,7 +135,7 @@ async def test_many_are_chosen_by_filters_and_asked_about_first(pgjobs: Pgjobs, 
     looked = pgjobs("tasks", "retry", "--job", job, "--dry-run")
     assert looked.returncode == 0, looked.stderr
     assert sorted(int(line.split("\t")[0]) for line in looked.stdout.splitlines()[1:]) == failed
-    assert "tried on 7 tasks; nothing was changed" in looked.stderr
+    assert "Retry would change 7 tasks; nothing was changed" in looked.stderr
     asked = pgjobs("tasks", "retry", "--job", job)
     assert (asked.returncode, asked.stdout) == (2, "")
     assert "7  @global:mail:Welcome" in asked.stderr

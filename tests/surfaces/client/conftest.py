@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import socketio
 
-from pgjobs.contrib.joblib import Api, JobManager
+from pgjobs.contrib.joblib import Api, RemoteManager
 from tests.surfaces.rest_server import token_of
 
 
@@ -24,8 +24,8 @@ def sdk(base: str, token: str) -> Iterator[Api]:
 
 
 @pytest.fixture
-def manager(sdk: Api) -> Iterator[JobManager]:
-    with JobManager(sdk, polling_interval=0.1) as manager:
+def manager(sdk: Api) -> Iterator[RemoteManager]:
+    with RemoteManager(sdk, polling_interval=0.1) as manager:
         yield manager
 
 

@@ -13,8 +13,9 @@ from urllib.parse import quote
 import asyncpg
 import pytest
 
-from pgjobs import Jobs, Queue, Worker
+from pgjobs import Jobs, Worker
 from pgjobs.contrib.manager import JobManager
+from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.sync import Queue as SyncQueue
 from tests.surfaces.cli.warm import run
 from tests.surfaces.ears import listening
@@ -50,7 +51,7 @@ async def test_every_verb_reads_on(queue: Queue, staged: Scene):
         queue.list_workers(page_size=500),
         queue.list_schedules(page_size=500),
         queue.list_tokens(),
-        queue.list_generic_jobs(page_size=500),
+        JobManager(queue).list_jobs(limit=500),
         queue.overview(),
         queue.findings(),
         queue.top(),
@@ -116,7 +117,7 @@ async def test_a_synchronous_queue_reads_on(database_url: str, staged: Scene):
             assert queue.list_events(page_size=500)
             assert queue.list_jobs(include_archived=True, page_size=500)
             assert queue.list_workers(page_size=500)
-            queue.overview()
+            queue.operators.overview()
 
     await asyncio.to_thread(read)
 

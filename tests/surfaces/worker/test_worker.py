@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pgjobs import Jobs, Queue, RunningTask, TaskFailed, Worker, current_task
+from pgjobs import Jobs, Queue, TaskContext, TaskFailed, Worker, current_task
 from pgjobs.errors import InvalidArgument, NoWorkersAvailable
 from pgjobs.jobs.context import TaskContextFilter
 from tests.surfaces.worker.patience import has_status, until
@@ -119,7 +119,7 @@ async def test_middleware_goes_around_the_handler_in_order(queue: Queue, jobs: J
     steps: list[str] = []
 
     def layer(name: str) -> Any:
-        async def middleware(task: RunningTask, call_next: Callable[[], Awaitable[Any]]) -> Any:
+        async def middleware(task: TaskContext, call_next: Callable[[], Awaitable[Any]]) -> Any:
             steps.append(f"{name} before {task.attempt}")
             try:
                 return f"{name}({await call_next()})"
@@ -146,7 +146,7 @@ async def test_each_task_has_a_context_of_its_own(queue: Queue, jobs: Jobs):
     seen: list[str] = []
 
     @jobs.task
-    async def dirty(task: RunningTask, wait: bool) -> None:
+    async def dirty(task: TaskContext, wait: bool) -> None:
         assert current_task() is task
         seen.append(variable.get())
         variable.set("dirty")
@@ -183,7 +183,7 @@ async def test_log_records_say_which_task_they_belong_to(
     caplog.handler.addFilter(TaskContextFilter())
 
     @jobs.task
-    def work(task: RunningTask) -> None:
+    def work(task: TaskContext) -> None:
         logging.getLogger("mine").info("anywhere")
         task.log.info("here")
 
@@ -203,7 +203,7 @@ async def test_a_lease_above_the_cap_is_granted_up_to_the_cap(queue: Queue, jobs
     untils: list[timedelta] = []
 
     @jobs.task
-    async def look(task: RunningTask) -> None:
+    async def look(task: TaskContext) -> None:
         untils.append(task.row["until"] - task.row["claimed_at"])
 
     await look.submit()

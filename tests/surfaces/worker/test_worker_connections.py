@@ -7,7 +7,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from pgjobs import Jobs, Queue, RunningTask, Worker
+from pgjobs import Jobs, Queue, TaskContext, Worker
 from pgjobs.errors import SchemaBehind
 from tests.surfaces.worker.patience import until
 
@@ -114,7 +114,7 @@ async def test_a_transaction_that_an_upgrade_has_overtaken_is_run_again_at_no_co
         jobs, runs = Jobs(queue), []
 
         @jobs.task(max_attempts=1)
-        async def note(task: RunningTask) -> None:
+        async def note(task: TaskContext) -> None:
             async with task.transaction() as connection:
                 runs.append(task.token)
                 if len(runs) == 1:

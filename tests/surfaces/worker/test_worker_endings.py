@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from pgjobs import Abort, Blocked, Jobs, Queue, RunningTask, Snooze, TaskCancelled, Worker, current_task
+from pgjobs import Abort, Blocked, Jobs, Queue, Snooze, TaskCancelled, TaskContext, Worker, current_task
 from pgjobs.jobs.context import Interrupted
 from tests.surfaces.worker.patience import QUICK, until
 
@@ -17,7 +17,7 @@ async def test_failures_are_retried_until_attempts_are_used_up(queue: Queue, job
     seen: list[int] = []
 
     @jobs.task(max_attempts=3, backoff_base=timedelta(milliseconds=1))
-    async def flaky(task: RunningTask) -> str:
+    async def flaky(task: TaskContext) -> str:
         seen.append(task.attempt)
         if task.attempt < 3:
             raise ConnectionError("try again")
@@ -85,7 +85,7 @@ async def test_a_snoozed_task_comes_back_without_an_attempt_used(queue: Queue, j
     seen: list[int] = []
 
     @jobs.task(max_attempts=1)
-    async def patient(task: RunningTask) -> None:
+    async def patient(task: TaskContext) -> None:
         seen.append(task.attempt)
         if len(seen) < 3:
             raise Snooze(timedelta(milliseconds=20))
@@ -107,7 +107,7 @@ async def test_a_handler_that_takes_too_long_is_stopped(queue: Queue, jobs: Jobs
             stopped.append("async")
 
     @jobs.task(timeout=timedelta(seconds=0.1), max_attempts=1)
-    def slow_thread(task: RunningTask) -> None:
+    def slow_thread(task: TaskContext) -> None:
         while not task.cancelled:
             time.sleep(0.01)
         stopped.append("thread")
@@ -157,7 +157,7 @@ async def test_progress_is_seen_by_whoever_waits_and_tells_of_cancellation(queue
     go_on = asyncio.Event()
 
     @jobs.task
-    async def work(task: RunningTask) -> None:
+    async def work(task: TaskContext) -> None:
         await task.report({"done": 0.5})
         reported.set()
         await go_on.wait()
@@ -165,7 +165,7 @@ async def test_progress_is_seen_by_whoever_waits_and_tells_of_cancellation(queue
         await asyncio.sleep(60)
 
     @jobs.task
-    def work_in_thread(task: RunningTask) -> None:
+    def work_in_thread(task: TaskContext) -> None:
         task.report_sync({"done": 1})
 
     handle = await work.submit()

@@ -11,7 +11,7 @@ import asyncpg
 import psycopg
 import pytest
 
-from pgjobs import Jobs, Queue, RunningTask, Worker
+from pgjobs import Jobs, Queue, TaskContext, Worker
 from pgjobs.drivers.transient import is_outage
 from tests.surfaces.processes import free_port
 from tests.surfaces.relay import Relay
@@ -65,7 +65,7 @@ async def test_an_outage_inside_a_transaction_costs_no_attempt(
     runs: list[int] = []
 
     @jobs.task(max_attempts=1)
-    async def write(task: RunningTask) -> None:
+    async def write(task: TaskContext) -> None:
         async with task.transaction() as connection:
             runs.append(task.attempt)
             if len(runs) == 1:
@@ -90,7 +90,7 @@ async def test_no_connection_to_the_queue_costs_no_attempt(
         jobs = Jobs(queue)
 
         @jobs.task(max_attempts=1)
-        async def ask(task: RunningTask) -> None:
+        async def ask(task: TaskContext) -> None:
             runs.append(task.attempt)
             if len(runs) == 1:
                 await relay.close()
@@ -111,7 +111,7 @@ async def test_no_connection_to_the_queue_costs_no_attempt(
 
 async def test_an_error_of_the_handlers_own_uses_up_its_attempt(queue: Queue, jobs: Jobs):
     @jobs.task(max_attempts=1)
-    async def work(task: RunningTask, how: str) -> None:
+    async def work(task: TaskContext, how: str) -> None:
         if how == "refused":
             raise ConnectionRefusedError("a web site")
         async with task.transaction() as connection:

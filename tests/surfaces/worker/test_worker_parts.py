@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 
 from pgjobs.drivers import Row
-from pgjobs.jobs.context import RunningTask
+from pgjobs.jobs.context import TaskContext
 from pgjobs.queue.queue import Queue
-from pgjobs.worker import prefetch as pace
+from pgjobs.worker import prefetch
 from pgjobs.worker.acknowledger import Acknowledger
 
 
@@ -34,9 +34,9 @@ class Unreachable:
         return [{"task_id": number, "problem": None} for number in arguments["task_ids"]]
 
 
-def held_task(number: int, deadline: float) -> RunningTask:
+def held_task(number: int, deadline: float) -> TaskContext:
     row = {"task_id": number, "token": uuid4(), "job": "@global:tests:Work", "attempt": 1}
-    return RunningTask(row, None, Queue(Unreachable()), deadline)  # type: ignore[arg-type]
+    return TaskContext(row, None, Queue(Unreachable()), deadline)  # type: ignore[arg-type]
 
 
 async def test_nothing_is_said_about_a_task_once_its_lease_is_over(caplog: pytest.LogCaptureFixture):
@@ -70,11 +70,13 @@ class Clock:
         return self.now
 
 
-def pace_after(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> tuple[pace.Pace, SimpleNamespace]:
+def prefetch_after(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> tuple[prefetch.Prefetch, SimpleNamespace]:
     """One that has seen a thousand tasks a second end."""
-    monkeypatch.setattr(pace, "time", clock)
+    monkeypatch.setattr(prefetch, "time", clock)
     runner = SimpleNamespace(ended=0)
-    measured = pace.Pace(runner, None)  # type: ignore[arg-type]
+    measured = prefetch.Prefetch(runner, None)  # type: ignore[arg-type]
     for _ in range(5):
         clock.now += 0.1
         runner.ended += 100
@@ -83,13 +85,13 @@ def pace_after(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> tuple[pace.Pace
 
 
 def test_fast_tasks_are_claimed_a_quarter_of_a_second_ahead(monkeypatch: pytest.MonkeyPatch):
-    measured, _ = pace_after(monkeypatch, Clock())
+    measured, _ = prefetch_after(monkeypatch, Clock())
     assert measured.ahead() == pytest.approx(250, rel=0.02)
 
 
 def test_fewer_are_claimed_ahead_when_tasks_become_slower(monkeypatch: pytest.MonkeyPatch):
     clock = Clock()
-    measured, runner = pace_after(monkeypatch, clock)
+    measured, runner = prefetch_after(monkeypatch, clock)
     seen = [measured.ahead()]
     for _ in range(20):
         clock.now += 0.1
@@ -100,13 +102,13 @@ def test_fewer_are_claimed_ahead_when_tasks_become_slower(monkeypatch: pytest.Mo
 
 
 def test_none_are_claimed_ahead_after_some_were_given_back(monkeypatch: pytest.MonkeyPatch):
-    measured, _ = pace_after(monkeypatch, Clock())
+    measured, _ = prefetch_after(monkeypatch, Clock())
     measured.slow_down()
     assert measured.ahead() == 0
 
 
 def test_a_number_that_was_given_stays(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pace, "time", Clock())
-    given = pace.Pace(SimpleNamespace(ended=0), 7)  # type: ignore[arg-type]
+    monkeypatch.setattr(prefetch, "time", Clock())
+    given = prefetch.Prefetch(SimpleNamespace(ended=0), 7)  # type: ignore[arg-type]
     given.slow_down()
     assert given.ahead() == 7

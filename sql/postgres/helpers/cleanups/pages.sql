@@ -1,4 +1,4 @@
--- Clean-up tasks about one of these types of target, this node and this job. Plain SQL,
+-- Cleanup tasks about one of these types of target, this node and this job. Plain SQL,
 -- so that a caller's query takes it in.
 create function pgjobs._wanted_cleanups(job_id integer, target_types text[], of_node text, of_job text)
 returns setof bigint
@@ -13,9 +13,9 @@ where t.room = '@internal' and t.job_id = _wanted_cleanups.job_id
 $$;
 
 comment on function pgjobs._wanted_cleanups is
-  'Clean-up tasks that fit some filters. Example: select * from pgjobs._wanted_cleanups(pgjobs._cleanup_job(), null, ''hub'', null)';
+  'Cleanup tasks that fit some filters. Example: select * from pgjobs._wanted_cleanups(pgjobs._cleanup_job(), null, ''hub'', null)';
 
--- Clean-up tasks that are not done, by where they are: few, however many were done and
+-- Cleanup tasks that are not done, by where they are: few, however many were done and
 -- however long the queue is. Plain SQL, so that a caller's query takes it in.
 create function pgjobs._open_cleanups(job_id integer)
 returns table (task_id bigint, status text, next_attempt_at timestamptz, since timestamptz)
@@ -48,15 +48,30 @@ where p.job_id = _open_cleanups.job_id
 $$;
 
 comment on function pgjobs._open_cleanups is
-  'Where clean-up tasks are that are not done. Example: select status, count(*) from pgjobs._open_cleanups(pgjobs._cleanup_job()) group by status';
+  'Where cleanup tasks are that are not done. Example: select status, count(*) from pgjobs._open_cleanups(pgjobs._cleanup_job()) group by status';
 
--- A page of clean-up tasks by their numbers, in the order of list_cleanups, and how many
+-- What the last attempt of a cleanup task failed with, if it is not done.
+create function pgjobs._cleanup_error_kind(task_id bigint)
+returns text
+language sql stable
+as $$
+select coalesce(
+  (select o.error_kind from pgjobs.outcomes as o where o.task_id = _cleanup_error_kind.task_id),
+  (select e.error_kind from pgjobs.attempts as e where e.task_id = _cleanup_error_kind.task_id order by e.id desc limit 1)
+)
+$$;
+
+comment on function pgjobs._cleanup_error_kind is
+  'What the last attempt of a cleanup failed with. Example: select pgjobs._cleanup_error_kind(42)';
+
+-- A page of cleanup tasks by their numbers, in the order of list_cleanups, and how many
 -- there are on all pages: counting and listing read the same rows.
 create function pgjobs._chosen_cleanups(
   statuses text[],
   target_types text[],
   of_node text,
   of_job text,
+  of_kind text,
   page_size integer,
   page_offset integer,
   out task_ids bigint[],
@@ -83,7 +98,8 @@ begin
     ), open as materialized (
       select
         c.task_id, c.next_attempt_at, c.since,
-        _chosen_cleanups.statuses is null or c.status = any (_chosen_cleanups.statuses) as is_chosen
+        (_chosen_cleanups.statuses is null or c.status = any (_chosen_cleanups.statuses))
+          and (_chosen_cleanups.of_kind is null or pgjobs._cleanup_error_kind(c.task_id) = _chosen_cleanups.of_kind) as is_chosen
       from pgjobs._open_cleanups(v_job) as c
       where not v_is_narrowed or c.task_id in (select w.id from wanted as w)
     )
@@ -99,7 +115,7 @@ begin
     into task_ids, total, v_open, v_wanted
     from open as o;
   end if;
-  if not 'done' = any (_chosen_cleanups.statuses) then
+  if not 'done' = any (_chosen_cleanups.statuses) or _chosen_cleanups.of_kind is not null then
     return;
   end if;
   -- What is done is what is not open, so no outcome is looked up.
@@ -121,4 +137,4 @@ end
 $$;
 
 comment on function pgjobs._chosen_cleanups is
-  'A page of clean-up tasks by number. Example: select task_ids, total from pgjobs._chosen_cleanups(null, null, ''hub'', null, 20, 0)';
+  'A page of cleanup tasks by number. Example: select task_ids, total from pgjobs._chosen_cleanups(null, null, ''hub'', null, null, 20, 0)';

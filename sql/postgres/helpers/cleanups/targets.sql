@@ -55,14 +55,31 @@ begin
   join pgjobs.targets as g on g.job_id = n.job_id and g.target is not null
   where n.started_at is not null
     -- Renewals and progress change rows that started before.
-    and (tg_op = 'INSERT' or not exists (select from pgjobs.run_targets as s where s.task_id = n.task_id))
+    and not exists (select from pgjobs.run_targets as s where s.task_id = n.task_id)
   on conflict (task_id) do nothing;
   return null;
 end
 $$;
 
 comment on function pgjobs._snapshot_targets is
-  'Trigger: copies the target of a job into the runs that start. Example: fires on insert into pgjobs.leases';
+  'Trigger: copies the target of a job into the runs that start. Example: fires on update of pgjobs.leases';
+
+-- The same for runs that start as they are claimed.
+create function pgjobs._note_targets(task_ids bigint[], job_id integer, now timestamptz)
+returns void
+language plpgsql volatile
+as $$
+begin
+  insert into pgjobs.run_targets (task_id, job_id, node_id, target, taken_at)
+  select i.id, g.job_id, g.node_id, g.target, _note_targets.now
+  from unnest(_note_targets.task_ids) as i (id)
+  join pgjobs.targets as g on g.job_id = _note_targets.job_id and g.target is not null
+  on conflict (task_id) do nothing;
+end
+$$;
+
+comment on function pgjobs._note_targets is
+  'Copies the target of a job into runs that start. Example: see pgjobs.claim_tasks, which is told to start them';
 
 -- Number of the job whose tasks clean up; empty while there was nothing to clean up.
 create function pgjobs._cleanup_job()
@@ -70,7 +87,7 @@ returns integer
 language sql stable
 return (select j.id from pgjobs.jobs as j where j.full_name = '@internal:maintenance:incomplete-cleanup');
 
-comment on function pgjobs._cleanup_job is 'Number of the clean-up job. Example: select pgjobs._cleanup_job()';
+comment on function pgjobs._cleanup_job is 'Number of the cleanup job. Example: select pgjobs._cleanup_job()';
 
 -- The same, registered with its policy when it is needed first. What an operator
 -- changes afterwards stays.
@@ -111,9 +128,9 @@ end
 $$;
 
 comment on function pgjobs._ensure_cleanup_job is
-  'Number of the clean-up job, registered if need be. Example: see pgjobs.reconcile_cleanups, which calls it';
+  'Number of the cleanup job, registered if need be. Example: see pgjobs.reconcile_cleanups, which calls it';
 
--- The clean-up task of a run; refused when the run has none.
+-- The cleanup task of a run; refused when the run has none.
 create function pgjobs._find_cleanup(run_id uuid)
 returns bigint
 language plpgsql stable
@@ -127,7 +144,7 @@ declare
   );
 begin
   if v_task is null then
-    perform pgjobs._refuse('task-not-found', format('Run %s has no clean-up task', _find_cleanup.run_id),
+    perform pgjobs._refuse('task-not-found', format('Run %s has no cleanup task', _find_cleanup.run_id),
       null, 'select run_id from pgjobs.incomplete_cleanup_tasks');
   end if;
   return v_task;
@@ -135,4 +152,4 @@ end
 $$;
 
 comment on function pgjobs._find_cleanup is
-  'The clean-up task of a run. Example: select pgjobs._find_cleanup(''<run id>'')';
+  'The cleanup task of a run. Example: select pgjobs._find_cleanup(''<run id>'')';

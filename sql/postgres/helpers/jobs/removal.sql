@@ -53,6 +53,7 @@ begin
   using pgjobs.tasks as t
   where t.id = any (_remove_tasks.task_ids) and t.idempotency_key is not null
     and k.job_id = t.job_id and k.key = t.idempotency_key;
+  perform pgjobs._forget_durable(_remove_tasks.task_ids);
   delete from pgjobs.tasks as t where t.id = any (_remove_tasks.task_ids);
 end
 $$;

@@ -91,4 +91,4 @@ end
 $$;
 
 comment on function pgjobs._depths is
-  'What each job has in line, in the schedule and in hand. Example: select * from pgjobs._depths()';
+  'How many tasks of each job are due, scheduled and leased. Example: select * from pgjobs._depths()';

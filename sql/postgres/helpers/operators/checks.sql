@@ -96,4 +96,4 @@ end
 $$;
 
 comment on function pgjobs._check_belongings is
-  'Counts what hangs on no task. Example: select * from pgjobs._check_belongings()';
+  'Counts rows that belong to no task. Example: select * from pgjobs._check_belongings()';

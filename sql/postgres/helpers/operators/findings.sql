@@ -24,7 +24,7 @@ begin
   )
   select
     'warning', 'job ' || l.full_name,
-    format('%s, the oldest for %s, and nobody serves the job', l.waiting, pgjobs._ago(l.oldest_at, now)),
+    format('%s, the oldest for %s, and no worker serves the job', l.waiting, pgjobs._ago(l.oldest_at, now)),
     format('select * from pgjobs.waiting where job = %L', l.full_name)
   from lines as l
   where l.paused_at is null and l.archived_at is null and l.oldest_at < now - interval '1 minute'
@@ -80,13 +80,13 @@ begin
   having count(*) > 0
   union all
   select
-    'error', 'sweep', format('Scheduled tasks are due for %s and not in line', pgjobs._ago(s.run_at, now)),
+    'error', 'sweep', format('Tasks are overdue by %s and were not moved to the queue', pgjobs._ago(s.run_at, now)),
     'select * from pgjobs.sweep(''scheduled'')'
   from (select n.run_at from pgjobs.scheduled as n order by n.run_at limit 1) as s
   where s.run_at < v_late
   union all
   select
-    'warning', 'task ' || l.task_id, format('Asked to stop %s ago, its holder does not heed it', pgjobs._ago(l.cancel_requested_at, now)),
+    'warning', 'task ' || l.task_id, format('Cancellation was requested %s ago; its worker has not stopped', pgjobs._ago(l.cancel_requested_at, now)),
     format('select * from pgjobs.cancel_task(%s, force => true)', l.task_id)
   from pgjobs.leases as l
   where l.task_id > 0 and l.cancel_requested_at < now - interval '10 minutes';
@@ -108,13 +108,13 @@ begin
     select s.id, s.full_name, s.job, s.state, s.next_run_at, s.paused_at from pgjobs.schedule as s
   )
   select
-    'error', 'schedule ' || s.full_name, format('It is due for %s and nobody starts it', pgjobs._ago(s.next_run_at, now)),
+    'error', 'schedule ' || s.full_name, format('Overdue by %s; no process is starting it', pgjobs._ago(s.next_run_at, now)),
     'select * from pgjobs.fire_schedules()'
   from known as s
   where s.next_run_at < now - interval '2 minutes'
   union all
   select
-    'warning', 'schedule ' || s.full_name, format('It runs for nothing: %s is %s', s.job, replace(s.state, 'job ', '')),
+    'warning', 'schedule ' || s.full_name, format('Its runs are skipped: %s is %s', s.job, replace(s.state, 'job ', '')),
     format(
       case s.state when 'job archived' then 'select * from pgjobs.unarchive_job(%L)' else 'select * from pgjobs.pause_schedule(%2$L)' end,
       s.job, s.full_name
@@ -158,7 +158,7 @@ begin
   )
   select
     'warning', 'table ' || t.parent,
-    format('Numbers from %s on have no partition and are kept in %s_default', t.highest, t.parent),
+    format('Rows from number %s on have no partition of their own and are in %s_default', t.highest, t.parent),
     case
       when t.default_bytes > v_most then format(
         'select pgjobs._extend_partitions(%L, most_bytes => %s) -- acknowledgements wait while %s are read', t.parent,
@@ -169,7 +169,7 @@ begin
   where t.last_number >= coalesce(t.highest, 0)
   union all
   select
-    'error', 'table ' || t.parent, 'It has no default partition: where another is missing, tasks cannot end',
+    'error', 'table ' || t.parent, 'No default partition: without it tasks cannot end when another partition is missing',
     format('create table pgjobs.%I partition of pgjobs.%I default', t.parent || '_default', t.parent)
   from tables as t
   where not t.has_default;
@@ -190,7 +190,7 @@ language sql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
   select
-    coalesce((regexp_match(n.setting, '^\s*(?:first|any)?\s*(\d+)\s*\(', 'i'))[1]::integer, 1),
+    coalesce((regexp_match(n.setting, '^\s*(first|any)?\s*(\d+)\s*\(', 'i'))[2]::integer, 1),
     (select count(*)::integer from pg_stat_replication as r where coalesce(r.sync_state, 'sync') in ('sync', 'quorum'))
   from pg_settings as n
   join pg_settings as c on c.name = 'synchronous_commit' and c.reset_val not in ('off', 'local')
@@ -210,7 +210,7 @@ begin
   return query
   select
     case when b.age > interval '1 hour' then 'error' else 'warning' end, b.kind || ' ' || b.name,
-    format('Holds back the removal of dead rows%s', coalesce(' for ' || pgjobs._short_duration(extract(epoch from b.age)::double precision), '')),
+    format('Keeps dead rows from being removed%s', coalesce(' for ' || pgjobs._short_duration(extract(epoch from b.age)::double precision), '')),
     b.advice
   from pgjobs.blockers() as b
   where b.age > interval '10 minutes' or (b.age is null and b.held_back > 1000000)
@@ -229,14 +229,14 @@ begin
   where c.relnamespace = to_regnamespace('pgjobs')
     and c.reloptions && array['autovacuum_enabled=off', 'autovacuum_enabled=false']
   union all
-  select 'error', 'index ' || c.relname, 'It is invalid and never used', format('reindex index concurrently pgjobs.%I', c.relname)
+  select 'error', 'index ' || c.relname, 'The index is invalid and never used', format('reindex index concurrently pgjobs.%I', c.relname)
   from pg_index as i
   join pg_class as c on c.oid = i.indexrelid
   where c.relnamespace = to_regnamespace('pgjobs') and not i.indisvalid
   union all
   select
     case when q.used > 0.5 then 'error' else 'warning' end, 'notifications',
-    format('The queue of notifications is %s full: a listening session does not read them', to_char(q.used * 100, 'FM990%')),
+    format('The notification queue is %s full: a listening session does not read it', to_char(q.used * 100, 'FM990%')),
     'select pid, application_name, xact_start from pg_stat_activity where state <> ''idle'' order by xact_start'
   from (select pg_notification_queue_usage() as used) as q
   where q.used > 0.1

@@ -31,9 +31,9 @@ end
 $$;
 
 comment on function pgjobs._jobs_with_holders is
-  'Jobs whose tasks somebody takes without being registered. Example: select pgjobs._jobs_with_holders(pgjobs._now())';
+  'Jobs whose tasks are claimed by unregistered holders. Example: select pgjobs._jobs_with_holders(pgjobs._now())';
 
--- Jobs whose tasks somebody takes: a registered worker that is heard of, or a
+-- Jobs whose tasks somebody claims: a registered worker that is alive, or a
 -- holder that is not registered.
 create function pgjobs._served_jobs(now timestamptz)
 returns integer[]
@@ -50,7 +50,7 @@ begin
 end
 $$;
 
-comment on function pgjobs._served_jobs is 'Jobs whose tasks somebody takes. Example: select pgjobs._served_jobs(pgjobs._now())';
+comment on function pgjobs._served_jobs is 'Jobs that have a live worker or holder. Example: select pgjobs._served_jobs(pgjobs._now())';
 
 create function pgjobs._ago(moment timestamptz, now timestamptz)
 returns text

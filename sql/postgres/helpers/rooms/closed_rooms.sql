@@ -13,7 +13,7 @@ as $$ select case current_setting('role') when 'none' then session_user else cur
 comment on function pgjobs._acting_role is 'The role a session acts as. Example: select pgjobs._acting_role()';
 
 -- Whether the session is confined to the rooms it was granted. Whoever has the rights of
--- the schema's owner is not: superusers may look at everything. By a right rather than by
+-- the schema's owner is not: superusers see everything. By a right rather than by
 -- a role's name, because roles may be managed elsewhere. Within verbs only,
 -- where the current user is that owner. SQL without settings here and below, so that it
 -- is inlined: a few catalog look-ups are all that verbs pay where nobody is a tenant.
@@ -21,8 +21,8 @@ create function pgjobs._is_tenant()
 returns boolean
 language sql stable
 as $$
-  select coalesce(has_table_privilege(pgjobs._acting_role(), to_regclass('pgjobs.my_tasks'), 'select'), false)
-    and not pg_has_role(pgjobs._acting_role(), current_user, 'usage')
+  select not pg_has_role(pgjobs._acting_role(), current_user, 'usage')
+    and coalesce(has_table_privilege(pgjobs._acting_role(), to_regclass('pgjobs.my_tasks'), 'select'), false)
 $$;
 
 comment on function pgjobs._is_tenant is 'Whether the session is a tenant''s. Example: select pgjobs._is_tenant()';

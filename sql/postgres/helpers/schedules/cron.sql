@@ -19,7 +19,7 @@ end
 $$;
 
 comment on function pgjobs._cron_mark is
-  'What stands for no number in a field of cron. Example: select pgjobs._cron_mark(''L'', 31, null)';
+  'A mark in a field of cron that is no number. Example: select pgjobs._cron_mark(''L'', 31, null)';
 
 create function pgjobs._cron_number(word text, low integer, names text[])
 returns integer

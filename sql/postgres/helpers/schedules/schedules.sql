@@ -237,7 +237,7 @@ declare
   v_next record := pgjobs._settle_next_run(schedule, _run_due_schedule.now);
   v_reason text := case
     when schedule.missed = 'skip' and _run_due_schedule.now - v_due > interval '1 minute'
-      then format('Missed: nobody started it for %s', pgjobs._ago(v_due, _run_due_schedule.now))
+      then format('Missed: no process started it for %s', pgjobs._ago(v_due, _run_due_schedule.now))
     when not schedule.overlap and exists (
       select from pgjobs.schedule_runs as r
       where r.schedule_id = schedule.id and r.task_id is not null and pgjobs._is_under_way(r.task_id)

@@ -1,17 +1,9 @@
--- Refuses claims that cannot be, counts a claim as a sign of life, and says when
--- its leases end. One look for all, because a claim of one task is mostly looks.
-create function pgjobs._check_claim(
-  worker_id uuid, quantity integer, lease interval, holder text, actor text, durable boolean, now timestamptz
-)
-returns timestamptz
-language plpgsql volatile
+-- Says why a claim cannot be. Not called for one that can, because a claim of one task is mostly checks.
+create function pgjobs._refuse_claim(worker_id uuid, quantity integer, lease interval, holder text)
+returns void
+language plpgsql stable
 as $$
-declare
-  v_known record;
 begin
-  if not durable then
-    perform set_config('synchronous_commit', 'off', true);
-  end if;
   if quantity is null or quantity not between 1 and 500 then
     perform pgjobs._refuse('validation-error', 'quantity must be between 1 and 500', format('Got %s.', quantity));
   end if;
@@ -19,35 +11,19 @@ begin
     perform pgjobs._refuse('validation-error', 'A claim without a registered worker needs a holder and a lease',
       null, 'Pass holder => ''name'' and lease => ''1 minute'', or register a worker.');
   end if;
-  if lease <= interval '0' then
-    -- It refuses.
-    perform pgjobs._lease_until(_check_claim.lease, _check_claim.now);
-  end if;
-  select s.max_lease, s.worker_timeout, w.id, w.owner, w.last_heartbeat_at into v_known
-  from pgjobs.settings as s
-  left join pgjobs.workers as w on w.id = _check_claim.worker_id;
-  if worker_id is not null then
-    if v_known.id is null
-      or v_known.owner is distinct from coalesce(pgjobs._actor(_check_claim.actor), v_known.owner)
-    then
-      perform pgjobs._find_worker(_check_claim.worker_id, _check_claim.actor);
-    end if;
-    if v_known.last_heartbeat_at < _check_claim.now - v_known.worker_timeout / 4 then
-      update pgjobs.workers as w set last_heartbeat_at = _check_claim.now where w.id = _check_claim.worker_id;
-    end if;
-  end if;
-  return pgjobs._capped_until(_check_claim.lease, v_known.max_lease, _check_claim.now);
+  -- It refuses.
+  perform pgjobs._lease_until(_refuse_claim.lease, pgjobs._now());
 end
 $$;
 
-comment on function pgjobs._check_claim is
-  'Refuses claims that cannot be, and says when their leases end. Example: see pgjobs.claim_tasks, which calls it first';
+comment on function pgjobs._refuse_claim is
+  'Refuses claims that cannot be. Example: select pgjobs._refuse_claim(null, 501, ''1 minute'', ''me'')';
 
--- The jobs a claim may take from, none in a closed room, and those of them that have a limit. Separate queries,
--- because one with all three conditions could use no index.
+-- The jobs a claim may take from, none in a closed room, and those of them that have a limit
+-- or share by key. Separate queries, because one with all three conditions could use no index.
 create function pgjobs._claimable_jobs(
   worker_id uuid, job_ids integer[], in_room text, in_category text, remote boolean,
-  out jobs integer[], out limited integer[]
+  out jobs integer[], out limited integer[], out shared integer[]
 )
 language plpgsql stable
 as $$
@@ -68,8 +44,9 @@ begin
   end if;
   select
     coalesce(array_agg(j.id), '{}'),
-    coalesce(array_agg(j.id) filter (where j.max_running is not null), '{}')
-  into _claimable_jobs.jobs, _claimable_jobs.limited
+    coalesce(array_agg(j.id) filter (where j.max_running is not null), '{}'),
+    array_agg(j.id) filter (where j.is_shared)
+  into _claimable_jobs.jobs, _claimable_jobs.limited, _claimable_jobs.shared
   from pgjobs.jobs as j
   where j.id = any (_claimable_jobs.jobs)
     and j.paused_at is null and j.archived_at is null and j.deleted_at is null
@@ -81,6 +58,103 @@ $$;
 comment on function pgjobs._claimable_jobs is
   'The jobs a claim may take from. Example: select * from pgjobs._claimable_jobs(null, null, ''@global'', null, false)';
 
+-- Below which nothing is scheduled, as this session remembers it; null if it does not.
+create function pgjobs._schedule_floor(now timestamptz)
+returns bigint[]
+language plpgsql volatile
+as $$
+declare
+  -- A variable: what is used twice and volatile is not inlined.
+  v_clock bigint := pgjobs._clock_ms();
+  v_floor bigint[];
+begin
+  v_floor := pgjobs._floor_read('scheduled');
+  return case when pgjobs._floor_holds(v_floor, v_clock, 0, pgjobs._micros(_schedule_floor.now)) then v_floor end;
+exception when data_exception then
+  return null;
+end
+$$;
+
+comment on function pgjobs._schedule_floor is
+  'Below which nothing is scheduled. Example: select pgjobs._schedule_floor(pgjobs._now())';
+
+-- What a claim goes by: until when its leases last, the lanes it may take from, and which of
+-- their jobs have a limit or ask for full events. Counts it as a heartbeat and promotes what
+-- has become due. Few looks, because a claim of one task is mostly looks. Twin: _claimable_jobs.
+create function pgjobs._open_claim(
+  worker_id uuid, job_ids integer[], in_room text, in_category text, lease interval, remote boolean, actor text,
+  now timestamptz,
+  out until timestamptz, out jobs integer[], out priorities smallint[], out limited integer[], out told integer[],
+  out shared integer[]
+)
+language plpgsql volatile
+as $$
+declare
+  v_rooms text[] := pgjobs._rooms();
+  v_jobs integer[] := case
+    when _open_claim.in_room is null then _open_claim.job_ids
+    else (pgjobs._claimable_jobs(
+      _open_claim.worker_id, _open_claim.job_ids, _open_claim.in_room, _open_claim.in_category, _open_claim.remote
+    )).jobs
+  end;
+  v_schedule bigint[] := pgjobs._schedule_floor(_open_claim.now);
+  v_worker record;
+  v_is_due boolean;
+  v_are_special boolean;
+  v_have_dependents boolean;
+begin
+  if _open_claim.worker_id is not null then
+    select
+      w.id, w.owner, w.last_heartbeat_at < _open_claim.now - s.worker_timeout / 4 as is_silent,
+      coalesce(v_jobs, array(select k.job_id from pgjobs.worker_jobs as k where k.worker_id = _open_claim.worker_id)) as jobs
+    into v_worker
+    from pgjobs.settings as s
+    left join pgjobs.workers as w on w.id = _open_claim.worker_id;
+    v_jobs := v_worker.jobs;
+    if v_worker.id is null or v_worker.owner is distinct from coalesce(pgjobs._actor(_open_claim.actor), v_worker.owner) then
+      perform pgjobs._find_worker(_open_claim.worker_id, _open_claim.actor);
+    end if;
+    if v_worker.is_silent then
+      update pgjobs.workers as w set last_heartbeat_at = _open_claim.now where w.id = _open_claim.worker_id;
+    end if;
+  end if;
+  select
+    pgjobs._capped_until(_open_claim.lease, (select s.max_lease from pgjobs.settings as s), _open_claim.now),
+    (
+      select c.run_at from pgjobs.scheduled as c
+      where (c.run_at, c.task_id) >= (pgjobs._timestamp(v_schedule[1]), coalesce(v_schedule[2], 0))
+      order by c.run_at, c.task_id
+      limit 1
+    ) <= _open_claim.now,
+    array_agg(j.id), array_agg(a.priority), bool_or(j.max_running is not null or j.events = 'full' or j.is_shared),
+    (select u.last_value from pgjobs.dependencies_used as u) > 0
+  into _open_claim.until, v_is_due, _open_claim.jobs, _open_claim.priorities, v_are_special, v_have_dependents
+  from pgjobs.jobs as j
+  join pgjobs.lanes as a on a.job_id = j.id
+  where j.id = any (v_jobs)
+    and j.paused_at is null and j.archived_at is null and j.deleted_at is null
+    and (j.room <> '@internal' or not _open_claim.remote)
+    and (v_rooms is null or j.room = any (v_rooms));
+  if v_schedule is null or v_is_due then
+    perform pgjobs._promote_due(_open_claim.now);
+  end if;
+  if v_have_dependents then
+    perform pgjobs._release_settled(_open_claim.now);
+  end if;
+  if v_are_special then
+    select
+      array_agg(j.id) filter (where j.max_running is not null), array_agg(j.id) filter (where j.events = 'full'),
+      array_agg(j.id) filter (where j.is_shared)
+    into _open_claim.limited, _open_claim.told, _open_claim.shared
+    from pgjobs.jobs as j
+    where j.id = any (_open_claim.jobs);
+  end if;
+end
+$$;
+
+comment on function pgjobs._open_claim is
+  'What a claim goes by. Example: see pgjobs.claim_tasks, which calls it first';
+
 -- Moves tasks that have become due into their lanes, a bounded batch in order
 -- of time, and wakes whoever waits for them.
 create function pgjobs._promote_due(now timestamptz, batch integer default 500)
@@ -90,19 +164,11 @@ as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs._clock_ms();
-  v_floor bigint[];
+  v_floor bigint[] := pgjobs._schedule_floor(_promote_due.now);
   v_head record;
   v_moved record;
   v_total integer := 0;
 begin
-  begin
-    v_floor := pgjobs._floor_read('scheduled');
-  exception when data_exception then
-    v_floor := null;
-  end;
-  if not pgjobs._floor_holds(v_floor, v_clock, 0, pgjobs._micros(_promote_due.now)) then
-    v_floor := null;
-  end if;
   select s.run_at, s.task_id into v_head
   from pgjobs.scheduled as s
   where (s.run_at, s.task_id) >= (pgjobs._timestamp(v_floor[1]), coalesce(v_floor[2], 0))
@@ -131,10 +197,12 @@ begin
     ), entered as (
       insert into pgjobs.ready (job_id, priority, attempt, due_at, task_id, is_again, updated_at)
       select d.job_id, d.priority, d.attempt, d.run_at, d.task_id, true, d.updated_at from due as d
-      returning job_id
+      returning job_id, task_id
     )
-    select job_id, count(*) as quantity from entered group by job_id
+    select job_id, count(*) as quantity, array_agg(task_id) as task_ids from entered group by job_id
   loop
+    perform pgjobs._tell_returned(v_moved.task_ids, 'due');
+    perform pgjobs._enter_keys(v_moved.task_ids);
     perform pgjobs._wake(v_moved.job_id, v_moved.quantity);
     v_total := v_total + v_moved.quantity;
   end loop;
@@ -144,6 +212,90 @@ $$;
 
 comment on function pgjobs._promote_due is
   'Moves due tasks from scheduled to ready. Example: select pgjobs._promote_due(pgjobs._now())';
+
+-- Takes up to `quantity` tasks from a lane, in order, and writes their leases: from the place
+-- (from_at, from_id) up to, but without, (until_at, until_id). With `owner` or `project` only theirs.
+create function pgjobs._take_from_lane(
+  job_id integer, priority smallint, from_at timestamptz, from_id bigint, until_at timestamptz, until_id bigint,
+  quantity integer, owner text, project text, worker_id uuid, holder text, lease_until timestamptz,
+  started_at timestamptz, is_limited boolean, now timestamptz,
+  out task_ids bigint[], out tokens uuid[], out attempts smallint[], out first_at timestamptz
+)
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_luck text := pgjobs._token_seed();
+  v_task bigint;
+  v_token uuid;
+  v_attempt smallint;
+begin
+  -- One task: the same without arrays, at half the price.
+  if quantity = 1 and coalesce(_take_from_lane.owner, _take_from_lane.project) is null then
+    delete from pgjobs.ready as r
+    where r.ctid = (
+      select c.ctid
+      from pgjobs.ready as c
+      where c.job_id = _take_from_lane.job_id and c.priority = _take_from_lane.priority
+        and (c.due_at, c.task_id) >= (_take_from_lane.from_at, _take_from_lane.from_id)
+        and (c.due_at, c.task_id) < (_take_from_lane.until_at, _take_from_lane.until_id)
+      order by c.due_at, c.task_id
+      limit 1
+      for update skip locked
+    )
+    returning r.due_at, r.task_id, r.attempt + 1 into _take_from_lane.first_at, v_task, v_attempt;
+    if v_task is not null then
+      v_token := pgjobs._token_of(v_luck, v_task);
+      insert into pgjobs.leases (
+        task_id, job_id, token, worker_id, holder, attempt, due_at, claimed_at, until, started_at, is_limited
+      )
+      values (
+        v_task, _take_from_lane.job_id, v_token, _take_from_lane.worker_id, _take_from_lane.holder, v_attempt,
+        _take_from_lane.first_at, _take_from_lane.now, _take_from_lane.lease_until, _take_from_lane.started_at,
+        _take_from_lane.is_limited
+      );
+      task_ids := array[v_task];
+      tokens := array[v_token];
+      attempts := array[v_attempt];
+    end if;
+    return;
+  end if;
+  with taken as materialized (
+    select c.ctid as place, c.due_at, c.task_id, c.attempt
+    from pgjobs.ready as c
+    where c.job_id = _take_from_lane.job_id and c.priority = _take_from_lane.priority
+      and (c.due_at, c.task_id) >= (_take_from_lane.from_at, _take_from_lane.from_id)
+      and (c.due_at, c.task_id) < (_take_from_lane.until_at, _take_from_lane.until_id)
+      and (coalesce(_take_from_lane.owner, _take_from_lane.project) is null or exists (
+        select from pgjobs.tasks as t
+        where t.id = c.task_id
+          and t.owner is not distinct from coalesce(_take_from_lane.owner, t.owner)
+          and t.project is not distinct from coalesce(_take_from_lane.project, t.project)
+      ))
+    order by c.due_at, c.task_id
+    limit _take_from_lane.quantity
+    for update skip locked
+  ), gone as (
+    delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
+  ), leased as (
+    insert into pgjobs.leases (
+      task_id, job_id, token, worker_id, holder, attempt, due_at, claimed_at, until, started_at, is_limited
+    )
+    select
+      k.task_id, _take_from_lane.job_id, pgjobs._token_of(v_luck, k.task_id), _take_from_lane.worker_id,
+      _take_from_lane.holder, k.attempt + 1, k.due_at, _take_from_lane.now, _take_from_lane.lease_until,
+      _take_from_lane.started_at, _take_from_lane.is_limited
+    from taken as k
+    returning task_id, token, attempt
+  )
+  select array_agg(l.task_id), array_agg(l.token), array_agg(l.attempt), (select k.due_at from taken as k limit 1)
+  into _take_from_lane.task_ids, _take_from_lane.tokens, _take_from_lane.attempts, _take_from_lane.first_at
+  from leased as l;
+end
+$$;
+
+comment on function pgjobs._take_from_lane is
+  'Takes the first tasks of a lane under leases. Example: see pgjobs.claim_tasks, which chose the lane';
 
 -- Tokens of a claim: one draw for all, a version 8 UUID of sixty random bits and the
 -- task's number, so that no task shares its token and none can be guessed. SQL without

@@ -110,20 +110,19 @@ return pgjobs._floor_set(
 );
 
 comment on function pgjobs._floor_at is
-  'Remembers a place in line in this session. Example: select pgjobs._floor_at(''1_5'', pgjobs._now(), 42, pgjobs._now(), 0, 0)';
+  'Remembers a queue position in this session. Example: select pgjobs._floor_at(''1_5'', pgjobs._now(), 42, pgjobs._now(), 0, 0)';
 
 -- Moves a lane's floor up to the first task that was taken; what others are just
 -- taking below it comes into view again when the floor expires, should they fail.
-create function pgjobs._floor_raise(lane text, floor bigint[], due_at timestamptz, task_id bigint, now timestamptz)
+create function pgjobs._floor_raise(
+  lane text, floor_id bigint, expires bigint, noted bigint, due_at timestamptz, task_id bigint, now timestamptz
+)
 returns text
 language sql volatile
-return case
-  when task_id = floor[2] then ''
-  else pgjobs._floor_at(lane, due_at, task_id, now, floor[3], floor[4])
-end;
+return case when task_id = floor_id then '' else pgjobs._floor_at(lane, due_at, task_id, now, expires, noted) end;
 
 comment on function pgjobs._floor_raise is
-  'Moves the floor of a lane up. Example: select pgjobs._floor_raise(''1_5'', array[0, 0, 0, 0], pgjobs._now(), 42, pgjobs._now())';
+  'Moves the floor of a lane up. Example: select pgjobs._floor_raise(''1_5'', 0, 0, 0, pgjobs._now(), 42, pgjobs._now())';
 
 -- Tells every session that a task has entered a lane below its floor. Seen before
 -- the entry is: setting a sequence waits for no commit.
@@ -152,6 +151,15 @@ return coalesce((pgjobs._floor_get('look_cost', clock))[1], 0);
 
 comment on function pgjobs._look_cost is
   'Milliseconds of the dearest recent look at lane heads in this session. Example: select pgjobs._look_cost(pgjobs._clock_ms())';
+
+-- Whether looking below the floors has become too expensive for a claim that would come back empty.
+create function pgjobs._is_looking_dear()
+returns boolean
+language sql volatile
+return pgjobs._look_cost(pgjobs._clock_ms()) > 20;
+
+comment on function pgjobs._is_looking_dear is
+  'Whether looks at lane heads have become expensive. Example: select pgjobs._is_looking_dear()';
 
 create function pgjobs._next_look(clock bigint)
 returns bigint

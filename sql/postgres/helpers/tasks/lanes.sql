@@ -1,19 +1,24 @@
+-- Behind every task of a lane. A function, because a constant of a verb costs each of its calls.
+create function pgjobs._last_id()
+returns bigint
+language sql immutable
+return 9223372036854775807;
+
+comment on function pgjobs._last_id is 'A number behind every task. Example: select pgjobs._last_id()';
+
 -- Where to take from, best lane first: due time of its head plus a step of `aging`
 -- for each priority. A waiting task's key is fixed and newcomers' keys grow, so an
 -- old task of low priority gets its turn. One index probe per lane; a worker of a
 -- single lane, as most are, has nothing to choose and begins at the floor, unless
 -- it `is_choosy`: then what it takes need not be the first, and says nothing of
 -- what is below. Up to (until_at, until_id) a lane is better than the next.
-create function pgjobs._lane_heads(job_ids integer[], now timestamptz, ignore_floors boolean, is_choosy boolean)
-returns table (
-  job_id integer,
-  priority smallint,
-  due_at timestamptz,
-  task_id bigint,
-  lane text,
-  floor bigint[],
-  until_at timestamptz,
-  until_id bigint
+--
+-- Lanes are given by job and priority; heads are arrays that go by position. `were_floors`
+-- says whether something may be below them.
+create function pgjobs._lane_heads(
+  lane_jobs integer[], lane_priorities smallint[], now timestamptz, ignore_floors boolean, is_choosy boolean,
+  out jobs integer[], out priorities smallint[], out due_at timestamptz[], out task_ids bigint[],
+  out floors bigint[], out until_at timestamptz[], out until_ids bigint[], out were_floors boolean
 )
 language plpgsql volatile
 as $$
@@ -22,68 +27,66 @@ declare
   v_clock bigint := pgjobs._clock_ms();
   -- No floor is as young as that.
   v_noted_after bigint := case when _lane_heads.ignore_floors then 9223372036854775807 else pgjobs._floors_wrong_until() end;
+  v_lane text;
+  v_floor bigint[];
+  v_due_at timestamptz;
+  v_task_id bigint;
 begin
-  select a.job_id, a.priority into job_id, priority from pgjobs.lanes as a where a.job_id = any (_lane_heads.job_ids) limit 1;
-  if job_id is null then
-    return;
-  end if;
-  if is_choosy or exists (
-    select from pgjobs.lanes as a
-    where a.job_id = any (_lane_heads.job_ids) and (a.job_id, a.priority) <> (_lane_heads.job_id, _lane_heads.priority)
-  ) then
+  if is_choosy or lane_jobs[1] <> any (lane_jobs) or lane_priorities[1] <> any (lane_priorities) then
     begin
-      return query select r.* from pgjobs._ranked_heads(_lane_heads.job_ids, _lane_heads.now, v_clock, v_noted_after) as r;
+      select r.* into jobs, priorities, due_at, task_ids, floors, until_at, until_ids, were_floors
+      from pgjobs._ranked_heads(lane_jobs, lane_priorities, _lane_heads.now, v_clock, v_noted_after) as r;
     exception when data_exception then
       perform set_config('pgjobs.floor_' || a.job_id || '_' || a.priority, '', false)
-      from pgjobs.lanes as a
-      where a.job_id = any (_lane_heads.job_ids);
-      return query select r.* from pgjobs._ranked_heads(_lane_heads.job_ids, _lane_heads.now, v_clock, v_noted_after) as r;
+      from unnest(lane_jobs, lane_priorities) as a (job_id, priority);
+      select r.* into jobs, priorities, due_at, task_ids, floors, until_at, until_ids, were_floors
+      from pgjobs._ranked_heads(lane_jobs, lane_priorities, _lane_heads.now, v_clock, v_noted_after) as r;
     end;
     perform pgjobs._floor_note_cost(v_clock);
     return;
   end if;
-  lane := job_id || '_' || priority;
+  v_lane := lane_jobs[1] || '_' || lane_priorities[1];
   begin
-    floor := pgjobs._floor_read(lane);
+    v_floor := pgjobs._floor_read(v_lane);
   exception when data_exception then
-    floor := null;
+    v_floor := null;
   end;
-  if pgjobs._floor_holds(floor, v_clock, v_noted_after, pgjobs._micros(_lane_heads.now)) then
-    due_at := pgjobs._timestamp(floor[1]);
-    task_id := floor[2];
+  were_floors := coalesce(pgjobs._floor_holds(v_floor, v_clock, v_noted_after, pgjobs._micros(_lane_heads.now)), false);
+  if were_floors then
+    v_due_at := pgjobs._timestamp(v_floor[1]);
+    v_task_id := v_floor[2];
   else
-    select r.due_at, r.task_id into due_at, task_id
+    select r.due_at, r.task_id into v_due_at, v_task_id
     from pgjobs.ready as r
-    where r.job_id = _lane_heads.job_id and r.priority = _lane_heads.priority
+    where r.job_id = lane_jobs[1] and r.priority = lane_priorities[1]
     order by r.due_at, r.task_id
     limit 1;
     perform pgjobs._floor_note_cost(v_clock);
-    floor := array[null, task_id, pgjobs._next_look(v_clock), v_clock];
-    perform pgjobs._floor_at(lane, due_at, task_id, _lane_heads.now, floor[3], v_clock);
-    if task_id is null then
+    v_floor := array[null, v_task_id, pgjobs._next_look(v_clock), v_clock];
+    perform pgjobs._floor_at(v_lane, v_due_at, v_task_id, _lane_heads.now, v_floor[3], v_clock);
+    if v_task_id is null then
       return;
     end if;
   end if;
-  until_at := 'infinity';
-  return next;
+  jobs := array[lane_jobs[1]];
+  priorities := array[lane_priorities[1]];
+  due_at := array[v_due_at];
+  task_ids := array[v_task_id];
+  floors := array[v_floor];
+  until_at := '{infinity}';
+  until_ids := '{null}';
 end
 $$;
 
 comment on function pgjobs._lane_heads is
-  'Where to take from, best lane first. Example: select * from pgjobs._lane_heads(array[1], pgjobs._now(), true, false)';
+  'Where to take from, best lane first. Example: select * from pgjobs._lane_heads(array[1], array[5::smallint], pgjobs._now(), true, false)';
 
 -- The heads of many lanes, best first, each with the next one's place as seen from
 -- its lane. What it saw becomes each lane's floor.
-create function pgjobs._ranked_heads(job_ids integer[], now timestamptz, clock bigint, noted_after bigint)
-returns table (
-  job_id integer,
-  priority smallint,
-  due_at timestamptz,
-  task_id bigint,
-  lane text,
-  floor bigint[],
-  until_at timestamptz,
-  until_id bigint
+create function pgjobs._ranked_heads(
+  lane_jobs integer[], lane_priorities smallint[], now timestamptz, clock bigint, noted_after bigint,
+  out jobs integer[], out priorities smallint[], out due_at timestamptz[], out task_ids bigint[],
+  out floors bigint[], out until_at timestamptz[], out until_ids bigint[], out were_floors boolean
 )
 language plpgsql volatile
 as $$
@@ -93,10 +96,9 @@ declare
   v_highest bigint := pgjobs._micros(_ranked_heads.now);
   v_aging interval := (select s.aging from pgjobs.settings as s);
 begin
-  return query
   with looked as materialized (
     select
-      l.job_id, l.priority, h.due_at, h.task_id, l.lane,
+      l.job_id, l.priority, h.due_at, h.task_id, l.floor is not null as was_floored,
       array[
         pgjobs._micros(h.due_at), h.task_id, coalesce(l.floor[3], v_expires), coalesce(l.floor[4], _ranked_heads.clock)
       ] as floor,
@@ -116,8 +118,7 @@ begin
         select d.job_id, d.priority, d.lane, pgjobs._floor_read(d.lane) as floor
         from (
           select distinct a.job_id, a.priority, a.job_id || '_' || a.priority as lane
-          from pgjobs.lanes as a
-          where a.job_id = any (_ranked_heads.job_ids)
+          from unnest(lane_jobs, lane_priorities) as a (job_id, priority)
         ) as d
         offset 0
       ) as f
@@ -143,12 +144,18 @@ begin
     ) as h on true
   )
   select
-    k.job_id, k.priority, k.due_at, k.task_id, k.lane, k.floor,
-    coalesce(lead(k.rank) over ranks - k.priority * v_aging, 'infinity'),
-    case when k.priority = lead(k.priority) over ranks then lead(k.task_id) over ranks else 9223372036854775807 end
-  from (select l.*, pgjobs._known_moment(l.due_at) + l.priority * v_aging as rank from looked as l where l.due_at is not null) as k
-  window ranks as (order by k.rank, k.priority, k.task_id)
-  order by k.rank, k.priority, k.task_id;
+    array_agg(o.job_id), array_agg(o.priority), array_agg(o.due_at), array_agg(o.task_id), array_agg(o.floor),
+    array_agg(o.until_at), array_agg(o.until_id), (select bool_or(l.was_floored) from looked as l)
+  into jobs, priorities, due_at, task_ids, floors, until_at, until_ids, were_floors
+  from (
+    select
+      k.job_id, k.priority, k.due_at, k.task_id, k.floor,
+      coalesce(lead(k.rank) over ranks - k.priority * v_aging, 'infinity') as until_at,
+      case when k.priority = lead(k.priority) over ranks then lead(k.task_id) over ranks else pgjobs._last_id() end as until_id
+    from (select l.*, pgjobs._known_moment(l.due_at) + l.priority * v_aging as rank from looked as l where l.due_at is not null) as k
+    window ranks as (order by k.rank, k.priority, k.task_id)
+    order by k.rank, k.priority, k.task_id
+  ) as o;
 end
 $$;
 
@@ -165,10 +172,17 @@ language plpgsql volatile
 as $$
 declare
   v_cost bigint := pgjobs._clock_ms() - _floor_note_cost.since;
-  v_noted bigint[] := pgjobs._floor_get('look_cost', _floor_note_cost.since);
-  v_known bigint := coalesce(v_noted[1], 0);
-  v_twice bigint := least(v_cost, coalesce(v_noted[2], 0));
+  v_noted bigint[];
+  v_known bigint;
+  v_twice bigint;
 begin
+  -- Most looks cost nothing, and nothing is remembered.
+  if v_cost = 0 and coalesce(current_setting('pgjobs.floor_look_cost', true), '') = '' then
+    return;
+  end if;
+  v_noted := pgjobs._floor_get('look_cost', _floor_note_cost.since);
+  v_known := coalesce(v_noted[1], 0);
+  v_twice := least(v_cost, coalesce(v_noted[2], 0));
   perform pgjobs._floor_set(
     'look_cost', greatest(v_known, v_twice),
     case when v_twice >= v_known then _floor_note_cost.since + 10000 else v_noted[3] end, v_cost

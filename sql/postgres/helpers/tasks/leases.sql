@@ -143,10 +143,14 @@ begin
       task_id, attempt, 'failed', token, worker_id, holder, due_at, claimed_at, started_at, _end_attempts.now, error, kind
     from judged
     where verdict = 'pending'
+  ), progressed as (
+    insert into pgjobs.kept_progress as k (task_id, progress)
+    select task_id, progress from judged where verdict = 'pending' and progress is not null
+    on conflict (task_id) do update set progress = excluded.progress
   ), later as (
-    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error, error_kind)
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error, error_kind, key)
     select
-      task_id, again_at, job_id, priority, attempt - case when outages is null then 0 else 1 end, error, kind
+      task_id, again_at, job_id, priority, attempt - case when outages is null then 0 else 1 end, error, kind, key
     from judged
     where verdict = 'pending'
   ), ended as (

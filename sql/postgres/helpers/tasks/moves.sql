@@ -87,7 +87,7 @@ end
 $$;
 
 comment on function pgjobs._take_pending is
-  'Takes pending tasks out of line. Example: see pgjobs.cancel_tasks, which gives them a new home';
+  'Takes pending tasks out of the queue. Example: see pgjobs.cancel_tasks, which gives them a new home';
 
 -- Takes the outcomes of ended tasks away and keeps them in the attempt history; no
 -- row for a task that has none of these statuses.
@@ -119,9 +119,10 @@ end
 $$;
 
 comment on function pgjobs._take_outcomes is
-  'Takes outcomes away, into the attempt history. Example: see pgjobs.retry_tasks, which starts tasks over';
+  'Moves outcomes into the attempt history. Example: see pgjobs.retry_tasks, which starts tasks over';
 
--- Puts tasks in line from scratch: due now, no attempts used.
+-- Puts tasks in line from scratch: due now, no attempts used. Those whose parents have not
+-- ended wait for them.
 create function pgjobs._enter_lanes(task_ids bigint[], now timestamptz)
 returns void
 language plpgsql volatile
@@ -129,24 +130,42 @@ as $$
 #variable_conflict use_column
 declare
   v_entered record;
+  v_blocked bigint[] := case
+    when pgjobs._are_dependencies_used() then pgjobs._block_again(_enter_lanes.task_ids, _enter_lanes.now) else '{}'
+  end;
 begin
   for v_entered in
     with entered as (
       insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again, updated_at)
       select t.job_id, t.priority, _enter_lanes.now, t.id, true, _enter_lanes.now
       from pgjobs.tasks as t
-      where t.id = any (_enter_lanes.task_ids)
-      returning job_id
+      where t.id = any (_enter_lanes.task_ids) and t.id <> all (v_blocked)
+      returning job_id, task_id
     )
-    select e.job_id, count(*) as quantity from entered as e group by e.job_id
+    select e.job_id, count(*) as quantity, array_agg(e.task_id) as task_ids from entered as e group by e.job_id
   loop
+    perform pgjobs._tell_returned(v_entered.task_ids, 'due');
     perform pgjobs._wake(v_entered.job_id, v_entered.quantity);
   end loop;
+  perform pgjobs._enter_keys(_enter_lanes.task_ids);
 end
 $$;
 
 comment on function pgjobs._enter_lanes is
-  'Puts tasks in line. Example: see pgjobs.unignore_tasks, which found them ignored';
+  'Puts tasks into the queue. Example: see pgjobs.unignore_tasks, which found them ignored';
+
+-- Locks whatever leases there are of these tasks, in order of task so that two callers cannot deadlock.
+create function pgjobs._lock_tasks(task_ids bigint[])
+returns void
+language plpgsql volatile
+as $$
+begin
+  perform from pgjobs.leases as l where l.task_id = any (_lock_tasks.task_ids) order by l.task_id for update;
+end
+$$;
+
+comment on function pgjobs._lock_tasks is
+  'Locks the leases of tasks. Example: see pgjobs._end_leases, which then deletes them';
 
 -- Cancels what holders have in hand, whatever they think of it.
 create function pgjobs._end_leases(task_ids bigint[], reason text, actor text, now timestamptz)
@@ -157,6 +176,7 @@ as $$
 declare
   v_ended bigint[];
 begin
+  perform pgjobs._lock_tasks(_end_leases.task_ids);
   with gone as (
     delete from pgjobs.leases as l where l.task_id = any (_end_leases.task_ids) returning l.*
   ), ended as (
@@ -175,7 +195,7 @@ end
 $$;
 
 comment on function pgjobs._end_leases is
-  'Cancels what holders have in hand. Example: see pgjobs.cancel_tasks, which is told to force it';
+  'Cancels leased tasks. Example: see pgjobs.cancel_tasks, which is told to force it';
 
 create function pgjobs._ask_to_stop(task_ids bigint[], reason text, now timestamptz)
 returns bigint[]
@@ -185,6 +205,7 @@ as $$
 declare
   v_asked bigint[];
 begin
+  perform pgjobs._lock_tasks(_ask_to_stop.task_ids);
   with asked as (
     update pgjobs.leases as l
     set
@@ -225,7 +246,7 @@ end
 $$;
 
 comment on function pgjobs._answered_step is
-  'How a step went for each task. Example: select * from pgjobs._answered_step(array[41, 42], array[42])';
+  'The result of an action for each task. Example: select * from pgjobs._answered_step(array[41, 42], array[42])';
 
 -- How it would go.
 create function pgjobs._judged_step(task_ids bigint[], step text)
@@ -250,7 +271,7 @@ end
 $$;
 
 comment on function pgjobs._judged_step is
-  'How a step would go for each task. Example: select * from pgjobs._judged_step(array[41, 42], ''retry'')';
+  'The result that an action would have for each task. Example: select * from pgjobs._judged_step(array[41, 42], ''retry'')';
 
 -- Refuses a step that the task's present status does not allow.
 create function pgjobs._refuse_step(task_id bigint, step text, allowed text)
@@ -271,7 +292,7 @@ end
 $$;
 
 comment on function pgjobs._refuse_step is
-  'Raises why a step is not allowed. Example: select pgjobs._refuse_step(42, ''ignore'', ''pending and failed'')';
+  'Raises why an action is not allowed. Example: select pgjobs._refuse_step(42, ''ignore'', ''pending and failed'')';
 
 -- Records what an operator did to tasks.
 create function pgjobs._record_actions(task_ids bigint[], kind text, status text, actor text, message text, now timestamptz)

@@ -5,7 +5,7 @@ language sql immutable
 return 1000;
 
 comment on function pgjobs._last_counted_place is
-  'Places in line are counted up to here. Example: select pgjobs._last_counted_place()';
+  'Queue positions are counted up to here. Example: select pgjobs._last_counted_place()';
 
 -- A pending task's place among those of its job: due ones in order of claim,
 -- then the scheduled ones by time. Looks at a bounded number of entries. In the line of
@@ -62,7 +62,7 @@ end
 $$;
 
 comment on function pgjobs._queue_position is
-  'A pending task''s place in line, counted up to pgjobs._last_counted_place(). Example: select pgjobs._queue_position(42, 1, 5::smallint)';
+  'A pending task''s queue position, counted up to pgjobs._last_counted_place(). Example: select pgjobs._queue_position(42, 1, 5::smallint)';
 
 -- The same for a page of tasks: one look at each job's line, not one for each task.
 create function pgjobs._queue_positions(task_ids bigint[])
@@ -105,7 +105,7 @@ end
 $$;
 
 comment on function pgjobs._queue_positions is
-  'Places in line of a page of tasks. Example: select * from pgjobs._queue_positions(array[41, 42])';
+  'Queue positions of a page of tasks. Example: select * from pgjobs._queue_positions(array[41, 42])';
 
 -- Every job with a task submitted from the room: one index probe for each.
 create function pgjobs._jobs_used_in(room text)

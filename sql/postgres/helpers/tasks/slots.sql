@@ -103,4 +103,4 @@ end
 $$;
 
 comment on function pgjobs._wake_for_slots is
-  'Wakes whoever waits for a slot of a limited job. Example: select pgjobs._wake_for_slots(array[1])';
+  'Wakes workers that wait for a slot of a limited job. Example: select pgjobs._wake_for_slots(array[1])';

@@ -127,3 +127,134 @@ $$;
 
 comment on function pgjobs._draw_ids is
   'Task ids for a batch of idempotency keys. Example: see pgjobs.submit_tasks, which calls it';
+
+-- Submits one task that is due now, in one look and one write; null for one that this leaves to
+-- submit_tasks. Whatever _check_submission or _check_labels refuses must not pass here.
+create function pgjobs._submit_one(
+  job text, payload jsonb, room text, priority integer, max_attempts integer, submitter text, owner text,
+  project text, trace_context text, now timestamptz
+)
+returns bigint
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_job_id integer;
+  v_job_room text;
+  v_attempts integer;
+  v_is_told boolean;
+  v_has_lane boolean;
+  v_clock bigint := pgjobs._clock_ms();
+  v_marks bigint[];
+  v_mark bigint;
+  v_task bigint;
+begin
+  if _submit_one.priority is null or _submit_one.priority not between 1 and 10 or _submit_one.payload is null
+    or pg_column_size(_submit_one.payload) > 512 or octet_length(_submit_one.payload::text) > 308
+    or greatest(length(_submit_one.submitter), length(_submit_one.owner), length(_submit_one.project)) > 200
+  then
+    return null;
+  elsif strpos(_submit_one.job, ':') > 0 then
+    select
+      j.id, j.room, coalesce(_submit_one.max_attempts, j.max_attempts), j.events = 'full',
+      exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = _submit_one.priority)
+    into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
+    from pgjobs.jobs as j
+    where j.full_name = _submit_one.job and j.deleted_at is null and j.archived_at is null and not j.is_shared;
+  elsif _submit_one.job ~ '^[0-9]{1,9}$' then
+    select
+      j.id, j.room, coalesce(_submit_one.max_attempts, j.max_attempts), j.events = 'full',
+      exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = _submit_one.priority)
+    into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
+    from pgjobs.jobs as j
+    where j.id = _submit_one.job::integer and j.deleted_at is null and j.archived_at is null and not j.is_shared;
+  end if;
+  if not coalesce(
+    v_has_lane and v_attempts between 1 and 10000 and (
+      _submit_one.room is null or _submit_one.room = v_job_room
+      or (
+        v_job_room in ('@global', '@internal') and _submit_one.room <> '' and length(_submit_one.room) <= 200
+        and strpos(_submit_one.room, '@') = 0 and strpos(_submit_one.room, ':') = 0
+      )
+    ), false
+  ) then
+    return null;
+  end if;
+  begin
+    v_marks := pgjobs._floor_read('waiting');
+  exception when data_exception then
+    v_marks := null;
+  end;
+  if not coalesce(pgjobs._floor_holds(v_marks, v_clock, 0, pgjobs._last_id()), false) then
+    v_marks := null;
+  end if;
+  with body as (
+    insert into pgjobs.tasks (
+      job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, trace_context
+    )
+    values (
+      v_job_id, coalesce(_submit_one.room, v_job_room), _submit_one.payload, _submit_one.priority, v_attempts,
+      _submit_one.now, _submit_one.submitter, _submit_one.owner, _submit_one.project, _submit_one.trace_context
+    )
+    returning id
+  )
+  insert into pgjobs.ready (job_id, priority, due_at, task_id)
+  select v_job_id, _submit_one.priority, _submit_one.now, b.id from body as b
+  returning
+    task_id, (select w.id from pgjobs.waiting_marks as w where w.id >= coalesce(v_marks[1], 0) order by w.id limit 1)
+  into v_task, v_mark;
+  if v_is_told then
+    perform pgjobs._tell_submitted(array[v_task]);
+  end if;
+  -- Nobody waits, as far as this session remembers: the twin is the beginning of _wake.
+  if v_mark is not null or v_marks is null then
+    perform pgjobs._wake(v_job_id, 1);
+  end if;
+  return v_task;
+end
+$$;
+
+comment on function pgjobs._submit_one is
+  'Submits one task that is due now. Example: see pgjobs.submit_tasks, which calls it first';
+
+-- Puts new tasks where they wait: in the queue, or in the schedule if they are due later.
+create function pgjobs._place_submitted(
+  job pgjobs.jobs, task_ids bigint[], priority integer, run_at timestamptz, quantity bigint, now timestamptz
+)
+returns void
+language plpgsql volatile
+as $$
+begin
+  if _place_submitted.run_at > _place_submitted.now then
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority)
+    select n.id, _place_submitted.run_at, job.id, _place_submitted.priority from unnest(_place_submitted.task_ids) as n (id);
+    if job.is_shared then
+      perform pgjobs._enter_keys(_place_submitted.task_ids);
+    end if;
+    -- An idle worker sleeps until what was due next when it looked.
+    if _place_submitted.run_at < _place_submitted.now + interval '1 minute' then
+      perform pgjobs._wake(job.id, 1);
+    end if;
+    return;
+  end if;
+  if job.is_shared then
+    perform pgjobs._enter_shared(
+      job.id, _place_submitted.task_ids, coalesce(_place_submitted.run_at, _place_submitted.now),
+      coalesce(_place_submitted.run_at < _place_submitted.now, false)
+    );
+  else
+    insert into pgjobs.ready (job_id, priority, due_at, task_id, is_again)
+    select
+      job.id, _place_submitted.priority, coalesce(_place_submitted.run_at, _place_submitted.now), n.id,
+      coalesce(_place_submitted.run_at < _place_submitted.now, false)
+    from unnest(_place_submitted.task_ids) as n (id);
+    if _place_submitted.run_at < pgjobs._settled(_place_submitted.now) then
+      perform pgjobs._floors_are_wrong();
+    end if;
+  end if;
+  perform pgjobs._wake(job.id, _place_submitted.quantity);
+end
+$$;
+
+comment on function pgjobs._place_submitted is
+  'Puts new tasks where they wait. Example: see pgjobs.submit_tasks, which calls it';

@@ -27,46 +27,6 @@ $$;
 
 comment on function pgjobs._refuse_strangers is 'Trigger: refuses statements that no verb makes. Example: delete from pgjobs.tasks';
 
-create function pgjobs._announce_submitted()
-returns trigger
-language plpgsql
-as $$
-begin
-  -- Most queues have no such job, and this look costs less than touching the rows.
-  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
-    return null;
-  end if;
-  insert into pgjobs.events (at, kind, task_id, job_id, room, status)
-  select n.created_at, 'submitted', n.id, n.job_id, n.room, 'pending'
-  from new_rows as n
-  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full';
-  return null;
-end
-$$;
-
-comment on function pgjobs._announce_submitted is 'Trigger: records submitted tasks of jobs that ask for full events. Example: fires on insert into pgjobs.tasks';
-
--- First entries are announced by their submission already.
-create function pgjobs._announce_ready()
-returns trigger
-language plpgsql
-as $$
-begin
-  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
-    return null;
-  end if;
-  insert into pgjobs.events (at, kind, task_id, job_id, room, status)
-  select pgjobs._now(), case when n.is_released then 'released' else 'due' end, n.task_id, n.job_id, t.room, 'pending'
-  from new_rows as n
-  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
-  join pgjobs.tasks as t on t.id = n.task_id
-  where n.is_released or (n.is_again and n.due_at >= t.created_at);
-  return null;
-end
-$$;
-
-comment on function pgjobs._announce_ready is 'Trigger: records tasks that come back into line. Example: fires on insert into pgjobs.ready';
-
 create function pgjobs._announce_scheduled()
 returns trigger
 language plpgsql
@@ -87,27 +47,6 @@ end
 $$;
 
 comment on function pgjobs._announce_scheduled is 'Trigger: records failed attempts that will be retried. Example: fires on insert into pgjobs.scheduled';
-
-create function pgjobs._announce_claimed()
-returns trigger
-language plpgsql
-as $$
-begin
-  if not exists (select from pgjobs.jobs as j where j.events = 'full') then
-    return null;
-  end if;
-  insert into pgjobs.events (at, kind, task_id, job_id, room, status, worker_id)
-  select
-    n.claimed_at, case when n.started_at is null then 'claimed' else 'started' end, n.task_id, n.job_id, t.room,
-    case when n.started_at is null then 'claimed' else 'running' end, n.worker_id
-  from new_rows as n
-  join pgjobs.jobs as j on j.id = n.job_id and j.events = 'full'
-  join pgjobs.tasks as t on t.id = n.task_id;
-  return null;
-end
-$$;
-
-comment on function pgjobs._announce_claimed is 'Trigger: records new leases of jobs that ask for full events. Example: fires on insert into pgjobs.leases';
 
 create function pgjobs._announce_started()
 returns trigger
@@ -138,11 +77,24 @@ declare
   v_task bigint;
   v_is_told boolean;
   v_are_limited boolean;
+  v_are_watched boolean;
+  v_have_dependents boolean;
 begin
+  with counted as (
+    insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at, due_at)
+    select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at), array_agg(n.due_at)
+    from new_rows as n
+    group by n.job_id, n.status
+    returning measure
+  )
   select
-    exists (select from pgjobs.jobs as j where j.events = 'full') or exists (select from new_rows as n where n.status <> 'completed'),
-    exists (select from pgjobs.jobs as j where j.max_running is not null)
-  into v_is_told, v_are_limited;
+    bool_or(c.measure <> 'completed') or exists (select from pgjobs.jobs as j where j.events = 'full'),
+    exists (select from pgjobs.jobs as j where j.max_running is not null),
+    -- Reading the sequence costs the same however many dead marks there are.
+    (select s.last_value from pgjobs.watched_until as s) >= extract(epoch from clock_timestamp()),
+    (select u.last_value from pgjobs.dependencies_used as u) > 0
+  into v_is_told, v_are_limited, v_are_watched, v_have_dependents
+  from counted as c;
   if v_are_limited then
     -- Slots came free.
     perform pgjobs._wake(n.job_id, count(*))
@@ -159,20 +111,30 @@ begin
     join pgjobs.jobs as j on j.id = n.job_id and (j.events = 'full' or n.status <> 'completed')
     join pgjobs.tasks as t on t.id = n.task_id;
   end if;
-  -- Reading the sequence costs the same however many dead marks there are.
-  if (select s.last_value from pgjobs.watched_until as s) >= extract(epoch from clock_timestamp()) then
+  if v_are_watched then
     for v_task in
       delete from pgjobs.watched as w using new_rows as n where w.task_id = n.task_id returning w.task_id
     loop
       perform pg_notify('pgjobs.ended', v_task::text);
     end loop;
   end if;
-  insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at, due_at)
-  select n.job_id, n.status, max(n.ended_at), array_agg(n.task_id), array_agg(n.claimed_at), array_agg(n.due_at)
-  from new_rows as n
-  group by n.job_id, n.status;
+  -- A statement after the one that wrote the outcomes, or a child would be lost that was submitted meanwhile.
+  if v_have_dependents then
+    for v_task in
+      with noted as (
+        insert into pgjobs.settled (after_id)
+        select n.task_id
+        from new_rows as n
+        where pgjobs._has_dependents(n.task_id, n.status <> 'completed')
+        returning after_id
+      )
+      select d.after_id from noted as d
+    loop
+      perform pgjobs._wake_for_dependents(v_task);
+    end loop;
+  end if;
   return null;
 end
 $$;
 
-comment on function pgjobs._announce_ended is 'Trigger: records endings, wakes watchers and whoever waits for a slot, and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';
+comment on function pgjobs._announce_ended is 'Trigger: records endings, wakes watchers and workers that wait for a slot, and notes them for the rollups. Example: fires on insert into pgjobs.outcomes';

@@ -80,6 +80,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_settings pgjobs.settings;
+  v_are_used boolean := pgjobs._are_dependencies_used();
 begin
   select s.* into v_settings from pgjobs.settings as s;
   return array(
@@ -96,6 +97,7 @@ begin
       and o.job_id = coalesce(_prunable_tasks.of_job, o.job_id)
       and j.room = coalesce(_prunable_tasks.in_room, j.room)
       and j.category = coalesce(_prunable_tasks.in_category, j.category)
+      and (not v_are_used or not pgjobs._is_awaited(o.task_id))
     order by o.task_id
     limit _prunable_tasks.batch
     for update of o skip locked
@@ -129,6 +131,7 @@ begin
   -- The range lets the partitions of other tasks be passed by.
   delete from pgjobs.outcomes as o
   where o.task_id = any (_remove_ended.task_ids) and o.task_id between v_first and v_last;
+  perform pgjobs._forget_durable(_remove_ended.task_ids);
   delete from pgjobs.tasks as t where t.id = any (_remove_ended.task_ids);
 end
 $$;
@@ -145,7 +148,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  -- The audit trail of a clean-up task goes with the task.
+  -- The audit trail of a cleanup task goes with the task.
   v_cleanup_job integer := pgjobs._cleanup_job();
   v_removed integer;
 begin

@@ -92,7 +92,7 @@ comment on function pgjobs._sweep_internal is
   'Fails stuck @internal tasks. Example: select pgjobs._sweep_internal(pgjobs._now(), 1000)';
 
 -- Removes what retention no longer keeps, and marks nobody came back for. Tells of
--- tasks or events, whichever were more, so that whoever has a full batch goes on.
+-- tasks or events, whichever were more, so that whoever has a full batch continues.
 create function pgjobs._sweep_retention(now timestamptz, batch integer)
 returns integer
 language plpgsql volatile

@@ -1,4 +1,4 @@
--- The one clean-up that DELETE, a lost connection and the sweep share.
+-- The one cleanup that DELETE, a lost connection and the sweep share.
 --
 -- Lock order: the worker's row first, then its leases by task. Whoever comes
 -- second finds no worker and nothing to do.
@@ -35,4 +35,4 @@ end
 $$;
 
 comment on function pgjobs._cleanup_worker is
-  'Takes a worker and all that hangs on it away. Example: see pgjobs.retire_worker, which checks the caller first';
+  'Removes a worker with its leases, links and providers. Example: see pgjobs.retire_worker, which checks the caller first';

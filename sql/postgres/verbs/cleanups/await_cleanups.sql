@@ -1,4 +1,4 @@
--- Says that a cleaner has nothing to do: whoever makes a clean-up task due sends
+-- Says that a cleaner has nothing to do: whoever makes a cleanup task due sends
 -- NOTIFY pgjobs._wake with the mark's id, and so does the first that ever needs one, or
 -- who resumes the job. Also tells how long it is until the next one of the node (see
 -- claim_cleanups) is due by itself. A previous mark is taken back.
@@ -33,4 +33,4 @@ end
 $$;
 
 comment on function pgjobs.await_cleanups is
-  'Asks a cleaner to be woken. Example: listen "pgjobs.wake"; select * from pgjobs.await_cleanups()';
+  'Asks for a wake-up when a cleanup is due. Example: listen "pgjobs.wake"; select * from pgjobs.await_cleanups()';

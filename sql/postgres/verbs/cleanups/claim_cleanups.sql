@@ -1,4 +1,4 @@
--- Hands due clean-up tasks to a cleaner, each under a lease of 30 minutes unless
+-- Hands due cleanup tasks to a cleaner, each under a lease of 30 minutes unless
 -- said otherwise: with `node_id` those of that node, without one the hub's and the
 -- WebDAV targets of every node. A directory of another node is nobody else's business:
 -- here it would not be found, and seem to be gone. A task whose run
@@ -62,4 +62,4 @@ end
 $$;
 
 comment on function pgjobs.claim_cleanups is
-  'Leases due clean-up tasks. Example: select run_id, target from pgjobs.claim_cleanups(''me'')';
+  'Leases due cleanup tasks. Example: select run_id, target from pgjobs.claim_cleanups(''me'')';

@@ -1,4 +1,4 @@
--- The clean-up task of a run.
+-- The cleanup task of a run.
 create function pgjobs.get_cleanup(run_id uuid)
 returns setof pgjobs.incomplete_cleanup_tasks
 language plpgsql stable security definer
@@ -10,4 +10,4 @@ end
 $$;
 
 comment on function pgjobs.get_cleanup is
-  'The clean-up task of a run. Example: select status, last_error from pgjobs.get_cleanup(''<run id>'')';
+  'The cleanup task of a run. Example: select status, last_error from pgjobs.get_cleanup(''<run id>'')';

@@ -18,4 +18,4 @@ end
 $$;
 
 comment on function pgjobs.ignore_cleanup is
-  'Leaves what a run left behind. Example: select status from pgjobs.ignore_cleanup(''<run id>'', current_user, ''the disk is gone'')';
+  'Ignores a cleanup. Example: select status from pgjobs.ignore_cleanup(''<run id>'', current_user, ''the disk is gone'')';

@@ -1,4 +1,4 @@
--- What happened to the clean-up task of a run, the last of it, oldest first.
+-- What happened to the cleanup task of a run, the last of it, oldest first.
 create function pgjobs.list_cleanup_events(run_id uuid, page_size integer default 500)
 returns setof pgjobs.incomplete_cleanup_events
 language plpgsql stable security definer
@@ -22,4 +22,4 @@ end
 $$;
 
 comment on function pgjobs.list_cleanup_events is
-  'What happened to a clean-up task. Example: select seq, kind, message from pgjobs.list_cleanup_events(''<run id>'')';
+  'What happened to a cleanup task. Example: select seq, kind, message from pgjobs.list_cleanup_events(''<run id>'')';

@@ -1,4 +1,4 @@
--- A page of clean-up tasks, next due first; then those that wait for nothing, changed
+-- A page of cleanup tasks, next due first; then those that wait for nothing, changed
 -- last first; then those that are done, newest first. `total` counts all pages.
 create function pgjobs.list_cleanups(
   statuses text[] default null,
@@ -6,7 +6,8 @@ create function pgjobs.list_cleanups(
   of_node text default null,
   of_job text default null,
   page_size integer default 20,
-  page_offset integer default 0
+  page_offset integer default 0,
+  of_kind text default null
 )
 returns table (
   run_id uuid,
@@ -40,11 +41,11 @@ begin
   -- Found first and shown afterwards: redacting is dear, and a page is short.
   v_chosen := pgjobs._chosen_cleanups(
     list_cleanups.statuses, list_cleanups.target_types, list_cleanups.of_node, list_cleanups.of_job,
-    list_cleanups.page_size, list_cleanups.page_offset
+    list_cleanups.of_kind, list_cleanups.page_size, list_cleanups.page_offset
   );
   return query select c.*, v_chosen.total from pgjobs._shown_cleanups(v_chosen.task_ids) as c;
 end
 $$;
 
 comment on function pgjobs.list_cleanups is
-  'Clean-up tasks, next due first. Example: select run_id, status, total from pgjobs.list_cleanups(statuses => array[''blocked''])';
+  'Cleanup tasks, next due first. Example: select run_id, status, total from pgjobs.list_cleanups(statuses => array[''blocked''])';

@@ -1,5 +1,5 @@
 -- Gives every run that ended without completing, long enough ago, its one
--- clean-up task, a bounded batch at a time. Runs that have one are left alone,
+-- cleanup task, a bounded batch at a time. Runs that have one are left alone,
 -- however it stands. A run that was never told its target is taken to have
 -- written where its job's runs write now. `after` stands in for the setting
 -- this once, zero is right away; `of_job` leaves the runs of other jobs alone.

@@ -26,4 +26,4 @@ end
 $$;
 
 comment on function pgjobs.retry_cleanup is
-  'Tries to clean up now. Example: select status from pgjobs.retry_cleanup(''<run id>'', actor => current_user)';
+  'Retries a cleanup now. Example: select status from pgjobs.retry_cleanup(''<run id>'', actor => current_user)';

@@ -16,7 +16,7 @@ begin
     perform pgjobs._check_target(set_job_target.target, set_job_target.node_id);
   end if;
   if v_job.id = pgjobs._cleanup_job() then
-    perform pgjobs._refuse('validation-error', 'The clean-up job has no target of its own');
+    perform pgjobs._refuse('validation-error', 'The cleanup job has no target of its own');
   end if;
   insert into pgjobs.targets (job_id, node_id, target)
   values (v_job.id, set_job_target.node_id, set_job_target.target)
@@ -31,4 +31,4 @@ end
 $$;
 
 comment on function pgjobs.set_job_target is
-  'Says where the runs of a job write. Example: select * from pgjobs.set_job_target(''lab:backups:nightly'', ''{"type": "local_dir", "base_dir": "/srv/backups"}'')';
+  'Sets where the runs of a job write. Example: select * from pgjobs.set_job_target(''lab:backups:nightly'', ''{"type": "local_dir", "base_dir": "/srv/backups"}'')';

@@ -17,4 +17,4 @@ end
 $$;
 
 comment on function pgjobs.unignore_cleanup is
-  'Takes up what was ignored. Example: select status from pgjobs.unignore_cleanup(''<run id>'', actor => current_user)';
+  'Stops ignoring a cleanup. Example: select status from pgjobs.unignore_cleanup(''<run id>'', actor => current_user)';

@@ -27,4 +27,4 @@ end
 $$;
 
 comment on function pgjobs.track_tasks is
-  'How some tasks stand now. Example: select id, status, queue_position from pgjobs.track_tasks(array[41, 42])';
+  'The status of some tasks. Example: select id, status, queue_position from pgjobs.track_tasks(array[41, 42])';

@@ -15,4 +15,4 @@ end
 $$;
 
 comment on function pgjobs.archive_job is
-  'Puts a job away. Example: select * from pgjobs.archive_job(''@global:modifiers:Rotate'')';
+  'Archives a job. Example: select * from pgjobs.archive_job(''@global:modifiers:Rotate'')';

@@ -1,4 +1,4 @@
--- Removes a job for good, with its tasks, their history and their clean-up tasks,
+-- Removes a job for good, with its tasks, their history and their cleanup tasks,
 -- a bounded batch at a time: call it until it says is_done. The first call puts
 -- the job away, so that nothing new comes meanwhile. With `dry_run` it only tells
 -- how many tasks would go.
@@ -41,6 +41,7 @@ begin
   if is_done then
     delete from pgjobs.worker_jobs as w where w.job_id = v_job.id;
     delete from pgjobs.lanes as l where l.job_id = v_job.id;
+    perform pgjobs._forget_keys(v_job.id);
     delete from pgjobs.jobs as j where j.id = v_job.id;
     insert into pgjobs.events (at, kind, room, actor, message, fields)
     values (

@@ -1,4 +1,4 @@
--- Makes claims pass a job by; tasks are still accepted and leases run on. The reason is
+-- Pauses a job: its tasks are not claimed; tasks are still accepted and leases run on. The reason is
 -- shown until the job is resumed.
 create function pgjobs.pause_job(job text, actor text default null, reason text default null)
 returns setof pgjobs.job
@@ -20,4 +20,4 @@ end
 $$;
 
 comment on function pgjobs.pause_job is
-  'Makes claims pass a job by. Example: select * from pgjobs.pause_job(''@global:modifiers:Rotate'')';
+  'Pauses a job: its tasks are not claimed. Example: select * from pgjobs.pause_job(''@global:modifiers:Rotate'')';

@@ -25,7 +25,13 @@ create function pgjobs.register_job(
   replace_schema boolean default false,
   keep boolean default null,
   actor text default null,
-  is_superuser boolean default false
+  is_superuser boolean default false,
+  max_running_per_key integer default null,
+  rate text default null,
+  rate_per_key text default null,
+  fair boolean default null,
+  ordered boolean default null,
+  on_failure text default null
 )
 returns table (job_id integer, registered text, linked_worker_id uuid)
 language plpgsql volatile security definer
@@ -82,6 +88,12 @@ begin
   where j.id = v_job.id;
   if register_job.max_running <> coalesce(v_job.max_running, 0) then
     perform pgjobs._count_unlimited();
+    perform pgjobs._wake(v_job.id, 100);
+  end if;
+  if pgjobs._share_job(
+    v_job.id, register_job.max_running_per_key, register_job.rate, register_job.rate_per_key, register_job.fair,
+    register_job.ordered, register_job.on_failure
+  ) then
     perform pgjobs._wake(v_job.id, 100);
   end if;
   if register_job.create_worker and linked_worker_id is null then

@@ -16,4 +16,4 @@ end
 $$;
 
 comment on function pgjobs.resume_job is
-  'Lets claims take from a paused job again. Example: select * from pgjobs.resume_job(''@global:modifiers:Rotate'')';
+  'Resumes a paused job. Example: select * from pgjobs.resume_job(''@global:modifiers:Rotate'')';

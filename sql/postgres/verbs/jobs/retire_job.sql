@@ -20,4 +20,4 @@ end
 $$;
 
 comment on function pgjobs.retire_job is
-  'Soft-deletes a job nobody uses. Example: select * from pgjobs.retire_job(''@global:modifiers:Rotate'')';
+  'Hides a job that nobody uses. Example: select * from pgjobs.retire_job(''@global:modifiers:Rotate'')';

@@ -38,4 +38,4 @@ end
 $$;
 
 comment on function pgjobs.set_error_policy is
-  'Says what a job does after errors of one kind. Example: select pgjobs.set_error_policy(''@global:modifiers:Rotate'', ''auth'', is_retryable => false)';
+  'Sets what a job does after errors of one kind. Example: select pgjobs.set_error_policy(''@global:modifiers:Rotate'', ''auth'', is_retryable => false)';

@@ -16,4 +16,4 @@ end
 $$;
 
 comment on function pgjobs.unarchive_job is
-  'Takes an archived job out again. Example: select * from pgjobs.unarchive_job(''@global:modifiers:Rotate'')';
+  'Restores an archived job. Example: select * from pgjobs.unarchive_job(''@global:modifiers:Rotate'')';

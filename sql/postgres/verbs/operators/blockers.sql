@@ -57,4 +57,4 @@ end
 $$;
 
 comment on function pgjobs.blockers is
-  'Who keeps dead rows from being removed. Example: select kind, name, age, held_back, advice from pgjobs.blockers()';
+  'Sessions and slots that keep dead rows from being removed. Example: select kind, name, age, held_back, advice from pgjobs.blockers()';

@@ -9,9 +9,13 @@ begin
   return query
   select p.rule, p.violations from pgjobs._check_places() as p
   union all
-  select b.rule, b.violations from pgjobs._check_belongings() as b;
+  select b.rule, b.violations from pgjobs._check_belongings() as b
+  union all
+  select w.rule, w.violations from pgjobs._check_waits() as w
+  union all
+  select s.rule, s.violations from pgjobs._check_sharing() as s;
 end
 $$;
 
 comment on function pgjobs.check is
-  'Counts broken promises; every row should say 0. Example: select * from pgjobs.check() where violations > 0';
+  'Counts invariant violations; every row should say 0. Example: select * from pgjobs.check() where violations > 0';

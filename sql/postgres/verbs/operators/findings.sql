@@ -16,6 +16,8 @@ begin
     union all
     select j.* from pgjobs._troubles_of_jobs(v_now) as j
     union all
+    select k.* from pgjobs._troubles_of_keys(v_now) as k
+    union all
     select s.* from pgjobs._troubles_of_schedules(v_now) as s
     union all
     select c.* from pgjobs._troubles_of_cleanups(v_now) as c
@@ -29,4 +31,4 @@ end
 $$;
 
 comment on function pgjobs.findings is
-  'What an operator should look at. Example: select severity, subject, message, advice from pgjobs.findings()';
+  'Issues found. Example: select severity, subject, message, advice from pgjobs.findings()';

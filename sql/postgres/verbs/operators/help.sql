@@ -25,4 +25,4 @@ begin
 end
 $$;
 
-comment on function pgjobs.help is 'What there is. Example: select name, says from pgjobs.help(''retry'')';
+comment on function pgjobs.help is 'Every verb and view. Example: select name, says from pgjobs.help(''retry'')';

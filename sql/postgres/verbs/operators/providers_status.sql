@@ -1,4 +1,4 @@
--- Registered providers, whether their worker is heard of, and how many of their
+-- Registered providers, whether their worker is alive, and how many of their
 -- answers are kept and on their way (counted up to 1,000 each).
 create function pgjobs.providers_status()
 returns table (

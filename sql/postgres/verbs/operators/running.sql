@@ -39,4 +39,4 @@ end
 $$;
 
 comment on function pgjobs.running is
-  'Tasks in somebody''s hands. Example: select task_id, job, worker, held_for, progress from pgjobs.running()';
+  'Claimed and running tasks. Example: select task_id, job, worker, held_for, progress from pgjobs.running()';

@@ -25,12 +25,13 @@ begin
   select
     s.run_at, pgjobs._known_moment(s.run_at) - v_now, s.task_id, j.full_name, t.room,
     case
+      when s.waits_for is not null then pgjobs._wait_phase(s.waits_for)
       when s.error is null then 'scheduled'
       when s.error_kind in ('auth', 'config') then 'blocked'
       else 'retrying'
     end,
     s.priority, s.attempt, t.max_attempts, s.error_kind, left(split_part(s.error, E'\n', 1), 200)
-  from (select n.* from pgjobs.scheduled as n order by n.run_at limit 500) as s
+  from (select n.* from pgjobs.scheduled as n where n.run_at < pgjobs._never() order by n.run_at limit 500) as s
   join pgjobs.tasks as t on t.id = s.task_id
   join pgjobs.jobs as j on j.id = s.job_id
   order by s.run_at, s.task_id;

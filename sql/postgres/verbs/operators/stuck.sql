@@ -26,7 +26,7 @@ begin
           when l.until <= v_now then 'its lease has lapsed'
           when w.id is null then 'its worker is gone'
           when w.last_heartbeat_at < v_alive then 'its worker is silent'
-          else 'its worker does not heed the cancellation'
+          else 'its worker does not stop although its cancellation was requested'
         end,
         case
           when l.until <= v_now then l.until
@@ -49,14 +49,14 @@ begin
     )
     union all
     (
-      select s.task_id, s.job_id, 'it is due and nobody moves it into line', s.run_at, 'select * from pgjobs.sweep(''scheduled'')'
+      select s.task_id, s.job_id, 'it is due and was not moved to the queue', s.run_at, 'select * from pgjobs.sweep(''scheduled'')'
       from pgjobs.scheduled as s
       where s.run_at < v_now - interval '1 minute'
       order by s.run_at
       limit 100
     )
     union all
-    select r.task_id, j.id, 'nobody serves its job', r.due_at, format('select * from pgjobs.why(%s)', r.task_id)
+    select r.task_id, j.id, 'no worker serves its job', r.due_at, format('select * from pgjobs.why(%s)', r.task_id)
     from pgjobs.jobs as j
     cross join lateral (select distinct a.priority from pgjobs.lanes as a where a.job_id = j.id) as a
     cross join lateral (

@@ -44,4 +44,4 @@ end
 $$;
 
 comment on function pgjobs.throughput is
-  'What ended in each minute. Example: select * from pgjobs.throughput(since => ''1 day'', step => ''1 hour'')';
+  'Throughput: what ended in each minute. Example: select * from pgjobs.throughput(since => ''1 day'', step => ''1 hour'')';

@@ -1,4 +1,4 @@
--- Why a task that has ended or was put aside is not run.
+-- Why a task that has ended or is ignored is not run.
 create function pgjobs.why_over(task pgjobs.task, now timestamptz)
 returns table (checked text, is_ok boolean, answer text, advice text)
 language plpgsql stable
@@ -21,11 +21,11 @@ begin
       'ignored', task.status <> 'ignored',
       case
         when task.status = 'ignored' then (
-          select format('%s put it aside %s ago%s.',
+          select format('%s ignored it %s ago%s.',
             coalesce(i.actor, 'Somebody'), pgjobs._ago(i.ignored_at, now), coalesce(': ' || i.reason, ''))
           from pgjobs.ignored as i where i.task_id = task.id
         )
-        else 'Nobody put it aside.'
+        else 'It is not ignored.'
       end,
       case when task.status = 'ignored' then format('select * from pgjobs.unignore_task(%s)', task.id) end;
   end if;
@@ -50,9 +50,9 @@ begin
   select
     'cancellation', task.cancel_requested_at is null,
     case
-      when task.cancel_requested_at is null then 'Nobody asked to cancel it.'
-      else format('%s was asked to stop %s ago%s.',
-        v_holder, pgjobs._ago(task.cancel_requested_at, now), coalesce(': ' || task.reason, ''))
+      when task.cancel_requested_at is null then 'Cancellation was not requested.'
+      else format('Cancellation was requested %s ago%s. %s stops at its next heartbeat.',
+        pgjobs._ago(task.cancel_requested_at, now), coalesce(': ' || task.reason, ''), v_holder)
     end,
     case when task.cancel_requested_at is not null
       then format('select * from pgjobs.cancel_task(%s, force => true)', task.id) end;
@@ -94,6 +94,9 @@ declare
   v_quoted text := quote_literal(task.job);
   v_node text := case when task.job_id = pgjobs._cleanup_job() then task.project end;
   v_cleaners bigint;
+  v_wait_answer text;
+  v_wait_advice text;
+  v_key record := pgjobs._why_key(task.id, now);
 begin
   if v_node is not null then
     v_cleaners := (
@@ -108,20 +111,24 @@ begin
   from pgjobs.worker_jobs as l
   join pgjobs.workers as w on w.id = l.worker_id
   where l.job_id = task.job_id;
+  if task.phase in ('sleeping', 'waiting', 'dependent', 'held') then
+    select w.answer, w.advice into v_wait_answer, v_wait_advice from pgjobs._wait_in_words(task.id, why_pending.now) as w;
+  end if;
   v_is_alive := v_last_heard >= now - (select s.worker_timeout from pgjobs.settings as s);
   return query
   select c.checked, c.is_ok, c.answer, case when not c.is_ok then c.advice end
   from (values
-    ('due', task.due_at <= now,
+    ('due', v_wait_answer is null and task.due_at <= now,
       case
+        when v_wait_answer is not null then v_wait_answer
         when task.due_at <= now then format('It has been due for %s.', pgjobs._ago(task.due_at, now))
-        when task.error_kind = 'outage' then format('An outage ended its last attempt, at no cost (%s); the next is due in %s.',
+        when task.error_kind = 'outage' then format('An outage ended its last attempt and used none up (%s); the next is due in %s.',
           left(split_part(task.error, E'\n', 1), 200), pgjobs._ago(task.due_at, now))
         when task.error is not null then format('Attempt %s of %s failed (%s); the next is due in %s.', task.attempt,
           task.max_attempts, left(split_part(task.error, E'\n', 1), 200), pgjobs._ago(task.due_at, now))
         else format('It is due in %s.', pgjobs._ago(task.due_at, now))
       end,
-      format('select * from pgjobs.retry_task(%s)', task.id)),
+      coalesce(v_wait_advice, format('select * from pgjobs.retry_task(%s)', task.id))),
     ('archived', v_job.archived_at is null and v_job.deleted_at is null,
       case
         when v_job.archived_at is not null then format('Job %s was archived %s ago.', task.job, pgjobs._ago(v_job.archived_at, now))
@@ -143,6 +150,7 @@ begin
           case when v_held = 1 then 'is' else 'are' end)
       end,
       format('select * from pgjobs.limit_job(%s, %s)', v_quoted, v_job.max_running * 2)),
+    ('key', v_key.is_ok, v_key.answer, v_key.advice),
     ('workers', case when v_node is null then v_workers > 0 or v_has_holders else v_cleaners > 0 end,
       case
         when v_cleaners = 0 then format('No process cleans up for node %s.', v_node)
@@ -157,13 +165,13 @@ begin
     ('heartbeats', v_is_alive or v_has_holders or v_workers = 0,
       case
         when v_is_alive then format('The last heartbeat came %s ago.', pgjobs._ago(v_last_heard, now))
-        when v_workers = 0 or v_has_holders then 'Nobody owes a heartbeat.'
+        when v_workers = 0 or v_has_holders then 'No worker is late with a heartbeat.'
         else format('All its workers are silent; the last heartbeat came %s ago.', pgjobs._ago(v_last_heard, now))
       end,
       'select * from pgjobs.workers_status'),
     ('line', v_ahead = 0,
       case
-        when v_ahead = 0 then 'It is the next of its job.'
+        when v_ahead = 0 then 'It is next in its job''s queue.'
         when v_ahead >= pgjobs._last_counted_place() - 1 then format('%s tasks or more of its job come before it.', v_ahead)
         when v_ahead = 1 then 'One task of its job comes before it.'
         else format('%s tasks of its job come before it.', v_ahead)
@@ -171,7 +179,7 @@ begin
       format('select * from pgjobs.waiting where job = %s', v_quoted))
   ) as c (checked, is_ok, answer, advice)
   -- How many of a shared job's tasks run and wait is about everybody's.
-  where c.checked not in ('limit', 'line') or not pgjobs._is_closed(v_job.room);
+  where (c.checked <> 'key' or v_job.is_shared) and (c.checked not in ('limit', 'key', 'line') or not pgjobs._is_closed(v_job.room));
 end
 $$;
 
@@ -196,7 +204,7 @@ begin
   select
     1, 'exists', v_task.id is not null,
     case
-      when v_task.id is null then format('There is no task %s: it never was, or retention removed it.',
+      when v_task.id is null then format('Task %s does not exist: it was never submitted, or retention removed it.',
         coalesce(why.task_id::text, why.task_uuid::text, ''))
       else format('Task %s of %s was submitted %s ago from %s.',
         v_task.uuid, v_task.job, pgjobs._ago(v_task.created_at, v_now), v_task.room)

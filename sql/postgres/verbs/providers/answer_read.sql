@@ -24,4 +24,4 @@ end
 $$;
 
 comment on function pgjobs.answer_read is
-  'Says that an answer has come. Example: select id from pgjobs.answer_read(''@global:filesystem:local'', ''<hash>'')';
+  'Announces an answer. Example: select id from pgjobs.answer_read(''@global:filesystem:local'', ''<hash>'')';

@@ -15,4 +15,4 @@ end
 $$;
 
 comment on function pgjobs.retire_provider is
-  'Takes a provider away. Example: select full_name from pgjobs.retire_provider(''@global:filesystem:local'')';
+  'Removes a provider. Example: select full_name from pgjobs.retire_provider(''@global:filesystem:local'')';

@@ -10,4 +10,4 @@ begin
 end
 $$;
 
-comment on function pgjobs.unlock_read is 'Takes a question''s mark back. Example: select * from pgjobs.unlock_read(''<key>'')';
+comment on function pgjobs.unlock_read is 'Marks a question as not passed on. Example: select * from pgjobs.unlock_read(''<key>'')';

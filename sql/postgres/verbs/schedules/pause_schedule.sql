@@ -1,4 +1,4 @@
--- Keeps a schedule from running until it is resumed; what it has submitted goes on.
+-- Keeps a schedule from running until it is resumed; tasks it has submitted continue.
 create function pgjobs.pause_schedule(schedule text, actor text default null, reason text default null)
 returns setof pgjobs.schedule
 language plpgsql volatile security definer
@@ -16,4 +16,4 @@ end
 $$;
 
 comment on function pgjobs.pause_schedule is
-  'Keeps a schedule from running. Example: select * from pgjobs.pause_schedule(''@global:nightly'')';
+  'Pauses a schedule. Example: select * from pgjobs.pause_schedule(''@global:nightly'')';

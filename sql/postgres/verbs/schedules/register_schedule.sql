@@ -97,4 +97,4 @@ end
 $$;
 
 comment on function pgjobs.register_schedule is
-  'Has a job run by itself. Example: select * from pgjobs.register_schedule(''nightly'', ''@global:modifiers:Rotate'', cron => ''30 2 * * *'', timezone => ''Europe/Berlin'')';
+  'Registers a schedule. Example: select * from pgjobs.register_schedule(''nightly'', ''@global:modifiers:Rotate'', cron => ''30 2 * * *'', timezone => ''Europe/Berlin'')';

@@ -20,4 +20,4 @@ end
 $$;
 
 comment on function pgjobs.resume_schedule is
-  'Lets a paused schedule run again. Example: select * from pgjobs.resume_schedule(''@global:nightly'')';
+  'Resumes a schedule. Example: select * from pgjobs.resume_schedule(''@global:nightly'')';

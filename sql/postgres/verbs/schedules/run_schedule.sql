@@ -21,4 +21,4 @@ end
 $$;
 
 comment on function pgjobs.run_schedule is
-  'Runs a schedule now, out of turn. Example: select task_id from pgjobs.run_schedule(''@global:nightly'')';
+  'Runs a schedule now, besides its times. Example: select task_id from pgjobs.run_schedule(''@global:nightly'')';

@@ -1,6 +1,7 @@
--- One task as the console shows it, with its payload, its result and its place in line.
+-- One task as the console shows it, with its payload, its result, its queue position and
+-- the id of the trace it belongs to.
 create function pgjobs.inspect_task(task_uuid uuid)
-returns table (document jsonb, payload jsonb, result jsonb, queue_position integer)
+returns table (document jsonb, payload jsonb, result jsonb, queue_position integer, trace_id text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
@@ -17,7 +18,8 @@ begin
   return query
   select
     pgjobs.seen_task(v), pgjobs._shown_payload(t.payload, c.show_secrets), pgjobs._shown_payload(o.result, c.show_secrets),
-    case when v.status = 'pending' then pgjobs._queue_position(v.id, v.job_id, v.priority) end
+    case when v.status = 'pending' then pgjobs._queue_position(v.id, v.job_id, v.priority) end,
+    substr(t.trace_context, 4, 32)
   from pgjobs.task as v
   join pgjobs.tasks as t on t.id = v.id
   left join pgjobs.outcomes as o on o.task_id = v.id

@@ -19,4 +19,4 @@ end
 $$;
 
 comment on function pgjobs.revoke_token is
-  'Takes a token back. Example: select * from pgjobs.revoke_token(''<token id>'')';
+  'Revokes a token. Example: select * from pgjobs.revoke_token(''<token id>'')';

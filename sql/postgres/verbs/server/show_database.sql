@@ -19,4 +19,4 @@ end
 $$;
 
 comment on function pgjobs.show_database is
-  'What the queue lives in. Example: select schema_name, version, pg_size_pretty(total_bytes) from pgjobs.show_database()';
+  'The database: version, size, settings. Example: select schema_name, version, pg_size_pretty(total_bytes) from pgjobs.show_database()';

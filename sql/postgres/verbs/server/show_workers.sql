@@ -1,6 +1,8 @@
 -- Registered workers, the silent ones first, with the jobs they serve and the
 -- tasks they hold: of each the first few, and how many there are.
-create function pgjobs.show_workers(page_size integer default 50, page_offset integer default 0, few integer default 5)
+create function pgjobs.show_workers(
+  page_size integer default 50, page_offset integer default 0, few integer default 5, of_job text default null
+)
 returns table (
   id uuid,
   name text,
@@ -20,6 +22,7 @@ as $$
 declare
   v_rooms text[] := pgjobs._rooms();
   v_jobs integer[] := pgjobs._own_jobs();
+  v_job integer := case when show_workers.of_job is not null then (pgjobs._find_own_job(show_workers.of_job)).id end;
   v_alive timestamptz := pgjobs._now() - (select s.worker_timeout from pgjobs.settings as s);
   v_key bytea := (select k.task_key from pgjobs.secrets as k);
 begin
@@ -27,9 +30,10 @@ begin
   return query
   with page as (
     select w.* from pgjobs.workers as w
-    where v_jobs is null or exists (
+    where (v_jobs is null or exists (
       select from pgjobs.worker_jobs as s where s.worker_id = w.id and s.job_id = any (v_jobs)
-    )
+    ))
+      and (v_job is null or exists (select from pgjobs.worker_jobs as s where s.worker_id = w.id and s.job_id = v_job))
     order by w.last_heartbeat_at > v_alive, w.name, w.id
     limit show_workers.page_size offset show_workers.page_offset
   ), held as (

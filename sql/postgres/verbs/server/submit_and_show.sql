@@ -7,7 +7,8 @@ create function pgjobs.submit_and_show(
   require_workers boolean default false,
   cross_room boolean default false,
   actor text default null,
-  trace_context text default null
+  trace_context text default null,
+  key text default null
 )
 returns setof pgjobs.task_answer
 language plpgsql volatile security definer
@@ -25,7 +26,8 @@ begin
     idempotency_keys => case when submit_and_show.idempotency_key is not null then array[submit_and_show.idempotency_key] end,
     submitter => submit_and_show.actor, owner => submit_and_show.actor,
     require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room,
-    trace_context => submit_and_show.trace_context
+    trace_context => submit_and_show.trace_context,
+    keys => case when submit_and_show.key is not null then array[submit_and_show.key] end
   ) as s;
   if not v_new then
     return query select a.* from pgjobs.task_answer as a where a.id = v_id;

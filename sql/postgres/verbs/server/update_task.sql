@@ -70,4 +70,4 @@ end
 $$;
 
 comment on function pgjobs.update_task is
-  'Takes a task to another status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';
+  'Changes a task''s status. Example: select status from pgjobs.update_task(pgjobs.task_uuid(42), ''cancelled'', actor => ''ada'')';

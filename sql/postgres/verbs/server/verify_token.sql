@@ -19,4 +19,4 @@ end
 $$;
 
 comment on function pgjobs.verify_token is
-  'Whom a token stands for. Example: select user_id from pgjobs.verify_token(''pgj_…'')';
+  'The user a token belongs to. Example: select user_id from pgjobs.verify_token(''pgj_…'')';

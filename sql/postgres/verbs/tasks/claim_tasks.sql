@@ -51,96 +51,95 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs._now();
-  v_until timestamptz;
-  v_claimable record;
+  v_claim record;
+  v_heads record;
+  v_were_floors boolean;
+  v_taken record;
   v_left integer := claim_tasks.quantity;
   v_portion integer;
-  v_is_limited boolean;
   v_full integer[] := '{}';
   v_waits boolean := true;
-  v_taken integer;
-  v_lane record;
+  v_job integer;
   v_is_choosy boolean := claim_tasks.of_owner is not null or claim_tasks.of_project is not null;
-  -- The first look, for claims of one, takes what is better than the head of the next
-  -- lane; where others are just taking all of that, the next lane has its turn. The
-  -- second takes whatever a lane has. The third ignores the floors: nobody goes home
-  -- empty-handed because of a remembered floor, unless looking has become expensive.
-  v_first_look integer := case when claim_tasks.quantity = 1 and not v_is_choosy then 1 else 2 end;
+  v_look text;
   v_tried integer := 0;
   v_is_held boolean := false;
-  v_luck text := pgjobs._token_seed();
 begin
-  v_until := pgjobs._check_claim(
-    claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder, claim_tasks.actor,
-    claim_tasks.durable, v_now
-  );
-  v_claimable := pgjobs._claimable_jobs(
-    claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category, claim_tasks.remote
-  );
-  perform pgjobs._promote_due(v_now);
-  for v_look in v_first_look..3 loop
-    continue when v_look = 2 and v_first_look = 1 and not v_is_held;
-    exit when v_look = 3 and pgjobs._look_cost(pgjobs._clock_ms()) > 20;
-    for v_lane in select h.* from pgjobs._lane_heads(v_claimable.jobs, v_now, v_look = 3, v_is_choosy) as h loop
-      continue when v_lane.job_id = any (v_full);
+  if not claim_tasks.durable then
+    perform set_config('synchronous_commit', 'off', true);
+  end if;
+  if not coalesce(claim_tasks.quantity between 1 and 500 and (claim_tasks.lease is null or claim_tasks.lease > interval '0') and (
+    claim_tasks.worker_id is not null or (claim_tasks.lease is not null and length(claim_tasks.holder) between 1 and 200)
+  ), false) then
+    perform pgjobs._refuse_claim(claim_tasks.worker_id, claim_tasks.quantity, claim_tasks.lease, claim_tasks.holder);
+  end if;
+  v_claim := pgjobs._open_claim(claim_tasks.worker_id, claim_tasks.job_ids, claim_tasks.in_room, claim_tasks.in_category,
+    claim_tasks.lease, claim_tasks.remote, claim_tasks.actor, v_now);
+  if v_claim.shared is not null then
+    v_heads := pgjobs._claim_beside(v_claim.jobs, v_claim.priorities, v_claim.limited, v_claim.shared, v_left,
+      claim_tasks.worker_id, claim_tasks.holder, v_claim.until, claim_tasks.start, v_now, claim_tasks.of_owner, claim_tasks.of_project);
+    return query select c.* from pgjobs._claimed_tasks(v_heads.task_ids) as c;
+    v_left := v_left - cardinality(v_heads.task_ids);
+    v_claim.jobs := v_heads.jobs; v_claim.priorities := v_heads.priorities;
+  end if;
+  if v_left = 0 or v_claim.jobs is null then
+    return;
+  end if;
+  -- The first look, of claims of one, takes from a lane only what is better than the head of the
+  -- next; where others are just taking all of that, the next lane has its turn. The second takes
+  -- whatever a lane has. The last believes no floor: nobody goes home empty-handed because of a
+  -- remembered one, unless looking has become expensive. (Names as constants would cost every claim 1 %.)
+  foreach v_look in array case when claim_tasks.quantity = 1 and not v_is_choosy then '{best,any,thorough}' else '{any,thorough}'::text[] end loop
+    continue when v_look = 'any' and claim_tasks.quantity = 1 and not v_is_choosy and not v_is_held;
+    -- Without floors the looks before were as thorough.
+    exit when v_look = 'thorough' and (not v_were_floors or pgjobs._is_looking_dear());
+    v_heads := pgjobs._lane_heads(v_claim.jobs, v_claim.priorities, v_now, v_look = 'thorough', v_is_choosy);
+    v_were_floors := coalesce(v_heads.were_floors, false);
+    for v_place in 1..coalesce(cardinality(v_heads.jobs), 0) loop
+      v_job := v_heads.jobs[v_place];
+      continue when v_job = any (v_full);
       v_portion := v_left;
-      v_is_limited := v_lane.job_id = any (v_claimable.limited);
-      if v_is_limited then
-        v_portion := pgjobs._free_slots(v_lane.job_id, v_left, v_waits);
+      if v_job = any (v_claim.limited) then
+        v_portion := pgjobs._free_slots(v_job, v_left, v_waits);
         v_waits := v_waits and v_portion is not distinct from 0;
         if coalesce(v_portion, 0) = 0 then
-          v_full := v_full || v_lane.job_id;
+          v_full := v_full || v_job;
           continue;
         end if;
       end if;
-      return query
-      with taken as materialized (
-        select c.ctid as place, c.due_at, c.task_id, c.attempt
-        from pgjobs.ready as c
-        where c.job_id = v_lane.job_id and c.priority = v_lane.priority
-          and (c.due_at, c.task_id) >= (v_lane.due_at, v_lane.task_id)
-          and (c.due_at, c.task_id) < (case when v_look = 1 then v_lane.until_at else 'infinity' end, v_lane.until_id)
-          and (not v_is_choosy or exists (
-            select from pgjobs.tasks as t
-            where t.id = c.task_id
-              and t.owner is not distinct from coalesce(claim_tasks.of_owner, t.owner)
-              and t.project is not distinct from coalesce(claim_tasks.of_project, t.project)
-          ))
-        order by c.due_at, c.task_id
-        limit v_portion
-        for update skip locked
-      ), gone as (
-        delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
-      ), leased as (
-        insert into pgjobs.leases (
-          task_id, job_id, token, worker_id, holder, attempt, due_at, claimed_at, until, started_at, is_limited
-        )
+      v_taken := pgjobs._take_from_lane(
+        v_job, v_heads.priorities[v_place], v_heads.due_at[v_place], v_heads.task_ids[v_place],
+        case when v_look = 'best' then v_heads.until_at[v_place] else 'infinity' end, coalesce(v_heads.until_ids[v_place], 0),
+        v_portion, claim_tasks.of_owner, claim_tasks.of_project, claim_tasks.worker_id, claim_tasks.holder, v_claim.until,
+        case when claim_tasks.start then v_now end, coalesce(v_job = any (v_claim.limited), false), v_now
+      );
+      if v_taken.task_ids is not null then
+        -- The next claim begins there. What was chosen among others says nothing of those.
+        if not v_is_choosy then
+          perform pgjobs._floor_raise(v_job || '_' || v_heads.priorities[v_place], v_heads.floors[v_place][2],
+            v_heads.floors[v_place][3], v_heads.floors[v_place][4], v_taken.first_at, v_taken.task_ids[1], v_now);
+        end if;
+        if v_job = any (v_claim.told) then
+          perform pgjobs._tell_claimed(v_taken.task_ids);
+        end if;
+        if claim_tasks.start then
+          perform pgjobs._note_targets(v_taken.task_ids, v_job, v_now);
+        end if;
+        -- In the order they were taken: `offset 0` has each looked up in its turn, however small the table.
+        return query
         select
-          k.task_id, v_lane.job_id, pgjobs._token_of(v_luck, k.task_id), claim_tasks.worker_id,
-          claim_tasks.holder, k.attempt + 1, k.due_at, v_now, v_until, case when claim_tasks.start then v_now end,
-          v_is_limited
-        from taken as k
-        -- Asked once, of the first: true, and the next claim begins there. What was
-        -- chosen among others says nothing of those.
-        where v_is_choosy or (
-          select pgjobs._floor_raise(v_lane.lane, v_lane.floor, f.due_at, f.task_id, v_now) is not null from taken as f limit 1
-        )
-        returning task_id, token, attempt
-      )
-      -- A nested loop, so rows come in the order they were taken.
-      select
-        l.task_id, l.token, v_lane.job_id, (select j.full_name from pgjobs.jobs as j where j.id = v_lane.job_id),
-        t.room, t.payload, t.priority, l.attempt, t.max_attempts, t.created_at, v_now,
-        v_until, t.submitter, t.owner, t.project, t.tags, t.trace_context
-      from leased as l
-      join pgjobs.tasks as t on t.id = l.task_id;
-      get diagnostics v_taken = row_count;
-      v_left := v_left - v_taken;
-      exit when v_left = 0;
+          t.id, k.token, v_job, (select j.full_name from pgjobs.jobs as j where j.id = v_job),
+          t.room, t.payload, t.priority, k.attempt, t.max_attempts, t.created_at, v_now,
+          v_claim.until, t.submitter, t.owner, t.project, t.tags, t.trace_context
+        from unnest(v_taken.task_ids, v_taken.tokens, v_taken.attempts) as k (task_id, token, attempt)
+        cross join lateral (select b.* from pgjobs.tasks as b where b.id = k.task_id offset 0) as t;
+        v_left := v_left - cardinality(v_taken.task_ids);
+        exit when v_left = 0;
+      end if;
       v_tried := v_tried + 1;
-      v_is_held := v_is_held or v_lane.until_at < 'infinity';
+      v_is_held := v_is_held or v_heads.until_at[v_place] < 'infinity';
       -- Not on to another priority: these lanes may have more.
-      exit when v_look = 1 and (v_tried = 8 or v_lane.until_id = 9223372036854775807);
+      exit when v_look = 'best' and (v_tried = 8 or v_heads.until_ids[v_place] = pgjobs._last_id());
     end loop;
     exit when v_left < claim_tasks.quantity;
   end loop;

@@ -15,4 +15,4 @@ end
 $$;
 
 comment on function pgjobs.ignore_task is
-  'Puts a task aside. Example: select status from pgjobs.ignore_task(42, actor => current_user, reason => ''target is gone'')';
+  'Ignores a task. Example: select status from pgjobs.ignore_task(42, actor => current_user, reason => ''target is gone'')';

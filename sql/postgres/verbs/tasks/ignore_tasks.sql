@@ -48,4 +48,4 @@ end
 $$;
 
 comment on function pgjobs.ignore_tasks is
-  'Puts tasks aside. Example: select * from pgjobs.ignore_tasks(array[41, 42], actor => current_user, reason => ''target is gone'')';
+  'Ignores tasks. Example: select * from pgjobs.ignore_tasks(array[41, 42], actor => current_user, reason => ''target is gone'')';

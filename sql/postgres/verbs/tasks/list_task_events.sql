@@ -42,4 +42,4 @@ end
 $$;
 
 comment on function pgjobs.list_task_events is
-  'What happened to a task. Example: select at, kind, message from pgjobs.list_task_events(42)';
+  'The events of a task. Example: select at, kind, message from pgjobs.list_task_events(42)';

@@ -19,9 +19,10 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs._now();
-  v_jobs integer[] := (pgjobs._claimable_jobs(
+  v_claimable record := pgjobs._claimable_jobs(
     mark_waiting.worker_id, mark_waiting.job_ids, mark_waiting.in_room, mark_waiting.in_category, mark_waiting.remote
-  )).jobs;
+  );
+  v_jobs integer[] := v_claimable.jobs || v_claimable.shared;
 begin
   delete from pgjobs.waiting_marks as w
   where w.id = mark_waiting.previous and (w.job_ids <@ v_jobs or not pgjobs._is_tenant());
@@ -29,8 +30,11 @@ begin
   next_due_at := (
     select min(s.run_at)
     from (select c.run_at, c.job_id from pgjobs.scheduled as c order by c.run_at limit 1000) as s
-    where s.job_id = any (v_jobs)
+    where s.job_id = any (v_jobs) and s.run_at < pgjobs._never()
   );
+  if v_claimable.shared is not null then
+    next_due_at := least(next_due_at, pgjobs._next_resume(v_claimable.shared));
+  end if;
   return next;
 end
 $$;

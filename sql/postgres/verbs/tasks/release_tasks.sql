@@ -17,6 +17,7 @@ declare
   v_released uuid[];
   v_jobs integer[];
   v_lowest timestamptz;
+  v_back bigint[];
   v_job record;
 begin
   perform pgjobs._check_batch(release_tasks.task_ids, release_tasks.tokens);
@@ -36,7 +37,7 @@ begin
     from gone as g
     where g.cancel_requested_at is not null
   ), back as (
-    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, g.due_at
+    select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, g.due_at, g.key
     from gone as g
     join pgjobs.tasks as t on t.id = g.task_id
     where g.cancel_requested_at is null
@@ -45,18 +46,21 @@ begin
     select b.job_id, b.priority, b.attempt, b.due_at, b.task_id, true, true, v_now
     from back as b
     where release_tasks.delay is null
+    returning task_id
   ), later as (
-    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, updated_at)
-    select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt, v_now
+    insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, updated_at, key)
+    select b.task_id, v_now + release_tasks.delay, b.job_id, b.priority, b.attempt, v_now, b.key
     from back as b
     where release_tasks.delay is not null
   )
-  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id), min(g.due_at)
-  into v_tasks, v_released, v_jobs, v_lowest
+  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id), min(g.due_at), (select array_agg(d.task_id) from due as d)
+  into v_tasks, v_released, v_jobs, v_lowest, v_back
   from gone as g;
+  perform pgjobs._tell_returned(v_back, 'released');
   if release_tasks.delay is null and v_lowest < pgjobs._settled(v_now) then
     perform pgjobs._floors_are_wrong();
   end if;
+  perform pgjobs._enter_keys(v_tasks);
   for v_job in
     select j.id, count(*) as quantity from unnest(v_jobs) as j (id) where release_tasks.delay is null group by j.id
   loop
@@ -77,4 +81,4 @@ end
 $$;
 
 comment on function pgjobs.release_tasks is
-  'Gives leases back unused. Example: select * from pgjobs.release_tasks(array[42], array[''<token>''::uuid])';
+  'Returns tasks to the queue, without using up an attempt. Example: select * from pgjobs.release_tasks(array[42], array[''<token>''::uuid])';

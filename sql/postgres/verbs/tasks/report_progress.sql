@@ -32,4 +32,4 @@ end
 $$;
 
 comment on function pgjobs.report_progress is
-  'Keeps what workers report. Example: select * from pgjobs.report_progress(array[42], array[''<token>''::uuid], array[''{"done": 0.5}''::jsonb])';
+  'Stores the progress that workers report. Example: select * from pgjobs.report_progress(array[42], array[''<token>''::uuid], array[''{"done": 0.5}''::jsonb])';

@@ -16,4 +16,4 @@ end
 $$;
 
 comment on function pgjobs.retry_task is
-  'Starts a task over. Example: select status, attempt from pgjobs.retry_task(42, actor => current_user)';
+  'Retries a task from the beginning. Example: select status, attempt from pgjobs.retry_task(42, actor => current_user)';

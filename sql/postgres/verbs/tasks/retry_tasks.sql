@@ -29,7 +29,7 @@ begin
   with gone as (
     delete from pgjobs.ignored as i where i.task_id = any (v_tasks) returning i.task_id
   ), taken as (
-    delete from pgjobs.scheduled as s where s.task_id = any (v_tasks) returning s.task_id
+    delete from pgjobs.scheduled as s where s.task_id = any (v_tasks) and s.waits_for is null returning s.task_id
   )
   select array_agg(f.task_id) into v_further
   from (select g.task_id from gone as g union all select t.task_id from taken as t) as f;
@@ -41,4 +41,4 @@ end
 $$;
 
 comment on function pgjobs.retry_tasks is
-  'Starts tasks over. Example: select * from pgjobs.retry_tasks(array(select task_id from pgjobs.failed limit 100), actor => current_user)';
+  'Retries tasks from the beginning. Example: select * from pgjobs.retry_tasks(array(select task_id from pgjobs.failed limit 100), actor => current_user)';

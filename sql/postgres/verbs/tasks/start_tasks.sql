@@ -26,4 +26,4 @@ end
 $$;
 
 comment on function pgjobs.start_tasks is
-  'Says that work has begun. Example: select * from pgjobs.start_tasks(array[42], array[''<token>''::uuid])';
+  'Marks tasks as running. Example: select * from pgjobs.start_tasks(array[42], array[''<token>''::uuid])';

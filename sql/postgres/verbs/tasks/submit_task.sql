@@ -12,7 +12,10 @@ create function pgjobs.submit_task(
   owner text default null,
   project text default null,
   tags text[] default null,
-  trace_context text default null
+  trace_context text default null,
+  after bigint[] default null,
+  on_failure text default null,
+  key text default null
 )
 returns setof pgjobs.task
 language plpgsql volatile security definer
@@ -29,7 +32,9 @@ begin
     max_attempts => submit_task.max_attempts,
     idempotency_keys => case when submit_task.idempotency_key is not null then array[submit_task.idempotency_key] end,
     submitter => submit_task.submitter, owner => submit_task.owner, project => submit_task.project,
-    tags => submit_task.tags, trace_context => submit_task.trace_context
+    tags => submit_task.tags, trace_context => submit_task.trace_context,
+    after => submit_task.after, on_failure => submit_task.on_failure,
+    keys => case when submit_task.key is not null then array[submit_task.key] end
   ) as s;
   return query select t.* from pgjobs.task as t where t.id = v_id;
 end

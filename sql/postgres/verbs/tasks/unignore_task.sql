@@ -15,4 +15,4 @@ end
 $$;
 
 comment on function pgjobs.unignore_task is
-  'Puts an ignored task back in line. Example: select status from pgjobs.unignore_task(42, actor => current_user)';
+  'Stops ignoring a task: it returns to the queue. Example: select status from pgjobs.unignore_task(42, actor => current_user)';

@@ -32,4 +32,4 @@ end
 $$;
 
 comment on function pgjobs.unignore_tasks is
-  'Puts ignored tasks back in line. Example: select * from pgjobs.unignore_tasks(array[41, 42], actor => current_user)';
+  'Stops ignoring tasks: they return to the queue. Example: select * from pgjobs.unignore_tasks(array[41, 42], actor => current_user)';

@@ -10,4 +10,4 @@ end
 $$;
 
 comment on function pgjobs.unmark_waiting is
-  'Takes a wish to be woken back. Example: select * from pgjobs.unmark_waiting(7)';
+  'Withdraws a request for a wake-up. Example: select * from pgjobs.unmark_waiting(7)';

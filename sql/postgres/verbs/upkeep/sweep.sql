@@ -14,7 +14,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_now timestamptz := pgjobs._now();
-  v_steps text[] := array['leases', 'workers', 'internal', 'schedules', 'scheduled', 'reads', 'rollups', 'errors', 'retention', 'storage'];
+  v_steps text[] := array['leases', 'workers', 'internal', 'schedules', 'scheduled', 'waits', 'sharing', 'reads', 'rollups', 'errors', 'retention', 'storage'];
 begin
   if sweep.step <> all (v_steps) or batch is null or batch not between 1 and 100000 then
     perform pgjobs._refuse('validation-error', 'Unknown step, or batch not between 1 and 100000',
@@ -32,6 +32,8 @@ begin
         when 'internal' then pgjobs._sweep_internal(v_now, batch, sweep.internal_timeout)
         when 'schedules' then (select f.fired + f.skipped from pgjobs.fire_schedules(least(batch, 10000)) as f)
         when 'scheduled' then pgjobs._promote_due(v_now, batch)
+        when 'waits' then pgjobs._sweep_waits(v_now, batch)
+        when 'sharing' then pgjobs._sweep_sharing(v_now, batch)
         when 'reads' then pgjobs._sweep_reads(v_now, batch)
         -- One batch size for all steps: to count costs a hundredth of a lease.
         when 'rollups' then pgjobs._sweep_rollups(v_now, batch * 100)

@@ -24,4 +24,4 @@ end
 $$;
 
 comment on function pgjobs.retire_worker is
-  'Takes a worker away. Example: select * from pgjobs.retire_worker(''<worker id>'')';
+  'Removes a worker. Example: select * from pgjobs.retire_worker(''<worker id>'')';

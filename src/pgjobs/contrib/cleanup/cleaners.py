@@ -44,7 +44,7 @@ class Outcome:
 
 
 class Cleaner(Protocol):
-    """Cleans targets of one type. A run that is complete is left alone."""
+    """Cleans targets of one type. A run that is complete is skipped."""
 
     async def clean(self, run: Run) -> Outcome: ...
 

@@ -15,8 +15,8 @@ from pgjobs.contrib.cleanup.cleaners import Cleaner, CleanupError, Outcome, Run
 from pgjobs.contrib.cleanup.local_dir import LocalDirCleaner
 from pgjobs.drivers.redaction import redact_document, redact_line
 from pgjobs.errors import PgJobsError
-from pgjobs.queue.cleanups import CleanupLease
 from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import CleanupLease
 
 log = logging.getLogger("pgjobs.maintenance")
 
@@ -50,7 +50,7 @@ class CleanupRunner:
         node_id: str | None = None,
         batch: int = BATCH,
     ) -> None:
-        self._queue = queue
+        self._queue = queue.operators
         self._cleaners = dict(default_cleaners() if cleaners is None else cleaners)
         self._node_id = node_id
         self._batch = batch

@@ -1,4 +1,4 @@
-"""JobManager: a worker's registered jobs and providers, and its tasks."""
+"""RemoteManager: a worker's registered jobs and providers, and its tasks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANSWER_SECONDS = 15.0
 TRACE_HEADERS = ("traceparent", "tracestate")
 
 
-class JobManager(Registry):
+class RemoteManager(Registry):
     """A worker. As a mapping: the classes of its jobs by full name.
 
     Heartbeats are sent in the background as soon as there is a worker. With `execute`,
@@ -217,7 +217,7 @@ class JobManager(Registry):
         self._task_available.set()
 
     def disconnect(self) -> None:
-        """Leaves rooms and takes the worker away. Safe twice, from any thread, and without a server."""
+        """Leaves rooms and removes the worker. Safe twice, from any thread, and without a server."""
         self.stopping.set()
         self._task_available.set()
         # Whoever disconnects already waits for the thread that runs tasks.
@@ -232,7 +232,7 @@ class JobManager(Registry):
             try:
                 self.calls.call("DELETE", f"/workers/{worker_id}", timeout=5.0)
             except Exception as error:
-                log.debug("worker %s was not taken away: %s", worker_id, error)
+                log.debug("worker %s was not removed: %s", worker_id, error)
             self._jobs.clear()
             self._providers.clear()
         finally:

@@ -123,7 +123,7 @@ class Registry(Mapping[str, type[BaseModel]]):
         return provider.id
 
     def unregister_provider(self, full_name: str) -> None:
-        """Takes a provider away."""
+        """Removes a provider."""
         provider = self._providers.pop(full_name)
         self._live.leave(self._worker_id, [], [full_name])
         self.calls.call("DELETE", f"/providers/{provider.id}")

@@ -11,7 +11,7 @@ from pgjobs.contrib.joblib.api import FATAL
 from pgjobs.contrib.joblib.tasks import ClaimedTask
 
 if TYPE_CHECKING:
-    from pgjobs.contrib.joblib.manager import JobManager
+    from pgjobs.contrib.joblib.manager import RemoteManager
 
 log = logging.getLogger("pgjobs.client")
 
@@ -21,7 +21,7 @@ Execute = Callable[[ClaimedTask], Any]
 class Serving:
     """The threads of one manager. They end when it stops, or when the server refuses the worker."""
 
-    def __init__(self, manager: JobManager, execute: Execute | None, heartbeat_interval: float) -> None:
+    def __init__(self, manager: RemoteManager, execute: Execute | None, heartbeat_interval: float) -> None:
         self._manager = manager
         self._execute = execute
         self._heartbeat_interval = heartbeat_interval
@@ -109,7 +109,7 @@ class Serving:
             self._manager.complete(task)
 
     def _tell(self, task: ClaimedTask, tell: Callable[[], None]) -> bool:
-        """Reports a step; a task that was taken away or cancelled meanwhile concerns nobody here."""
+        """Reports a step; a task that was lost or cancelled meanwhile concerns nobody here."""
         manager = self._manager
         try:
             manager.calls.call_until_reached(tell, manager.stopping.wait)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgjobs.contrib.manager.jobs import JobManager
 from pgjobs.contrib.manager.outcomes import Completed, Failure, Outcome
 from pgjobs.contrib.manager.settings import ManagerSettings, OnLostLease, backend_for
-from pgjobs.queue.generic import GenericJob
+from pgjobs.queue.records import GenericJob
 
 __all__ = [
     "Completed",

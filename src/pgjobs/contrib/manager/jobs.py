@@ -11,9 +11,8 @@ from pgjobs.contrib.manager.leases import LeaseCalls
 from pgjobs.contrib.manager.settings import ManagerSettings, OnLostLease
 from pgjobs.contrib.manager.words import own_words, required
 from pgjobs.errors import InvalidArgument, InvalidTransition, JobNotFound, TaskNotFound
-from pgjobs.queue.generic import GenericJob
 from pgjobs.queue.queue import Queue
-from pgjobs.queue.records import Json, Pruned
+from pgjobs.queue.records import GenericJob, Json, PruneResult
 
 
 class JobManager(LeaseCalls):
@@ -104,7 +103,7 @@ class JobManager(LeaseCalls):
             raise InvalidArgument(
                 "available_at has no time zone", hint="Use datetime.now(UTC) + timedelta(…)."
             )
-        return await self.queue.create_generic_jobs(
+        return await self._calls.create_generic_jobs(
             domain,
             queue,
             job_type,
@@ -145,7 +144,7 @@ class JobManager(LeaseCalls):
         if not isinstance(id, int):
             return await self.get_job_by_uuid(id, owner_user_id=owner_user_id, project_id=project_id)
         with own_words():
-            return await self.queue.get_generic_job(
+            return await self._calls.get_generic_job(
                 id, owner_user_id=None if owner_user_id is None else str(owner_user_id), project_id=project_id
             )
 
@@ -158,7 +157,7 @@ class JobManager(LeaseCalls):
         except ValueError:
             raise TaskNotFound(f"No job has the id {uuid!r}") from None
         with own_words():
-            return await self.queue.get_generic_job(
+            return await self._calls.get_generic_job(
                 task_uuid=known,
                 owner_user_id=None if owner_user_id is None else str(owner_user_id),
                 project_id=project_id,
@@ -179,7 +178,7 @@ class JobManager(LeaseCalls):
     ) -> list[GenericJob]:
         """Jobs that fit every filter, newest first, at most 500; `before` pages by id."""
         with own_words():
-            return await self.queue.list_generic_jobs(
+            return await self._calls.list_generic_jobs(
                 domain,
                 queue,
                 job_type,
@@ -211,7 +210,7 @@ class JobManager(LeaseCalls):
             raise InvalidTransition(
                 f"Job {number} has already ended", hint="Only queued and processing jobs can be cancelled."
             ) from None
-        return await self.queue.get_generic_job(number)
+        return await self._calls.get_generic_job(number)
 
     async def prune_jobs(
         self,
@@ -223,7 +222,7 @@ class JobManager(LeaseCalls):
         older_than: timedelta | None = None,
         dry_run: bool = False,
         limit: int = 1000,
-    ) -> list[Pruned]:
+    ) -> list[PruneResult]:
         """Forgets ended jobs, oldest first; without `older_than`, those that retention no longer keeps."""
         if job_type is not None and (domain is None or queue is None):
             raise InvalidArgument("A job type is known by its domain and queue")

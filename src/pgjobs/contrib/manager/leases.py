@@ -10,13 +10,21 @@ from pgjobs.contrib.manager.outcomes import Completed, Failure, Outcome, Remembe
 from pgjobs.contrib.manager.settings import ManagerSettings, OnLostLease
 from pgjobs.contrib.manager.upkeep import Upkeep
 from pgjobs.contrib.manager.words import own_words, required
+from pgjobs.drivers import Driver
 from pgjobs.errors import LeaseLost
-from pgjobs.queue.generic import GenericJob
+from pgjobs.queue._generated.verbs.manager import ManagerVerbs
 from pgjobs.queue.queue import Queue
-from pgjobs.queue.records import Acknowledged, Failed, Json
+from pgjobs.queue.records import Acknowledged, Failed, GenericJob, Json
 
 Answer: TypeAlias = Outcome | Any
 """An `Outcome`; `False` for a lost lease where the manager was told to answer so."""
+
+
+class GenericCalls(ManagerVerbs):
+    """The verbs in the manager's words."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
 
 
 class LeaseCalls:
@@ -35,6 +43,7 @@ class LeaseCalls:
         on_lost_lease: OnLostLease | None = None,
     ) -> None:
         self.queue = queue if isinstance(queue, Queue) else Queue(OpenedLater(queue))
+        self._calls = GenericCalls(self.queue.driver)
         self.settings = (settings or ManagerSettings()).with_lost_leases(on_lost_lease)
         self._leases = RememberedLeases()
         self._upkeep = Upkeep(self.settings.upkeep_seconds)
@@ -72,7 +81,7 @@ class LeaseCalls:
         required(domain=domain, queue=queue, worker_id=worker_id, quantity=quantity)
         await self._upkeep.if_due(self.queue)
         with own_words():
-            jobs = await self.queue.acquire_generic_jobs(
+            jobs = await self._calls.acquire_generic_jobs(
                 domain,
                 queue,
                 worker_id,

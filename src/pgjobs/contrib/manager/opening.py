@@ -11,7 +11,7 @@ from pgjobs.drivers.connect import connect
 from pgjobs.settings import Settings
 
 
-class OpenedLater:
+class OpenedLater(Driver):
     """The driver a URL asks for, once somebody needs it."""
 
     def __init__(self, url: str | None, **options: Any) -> None:

@@ -11,8 +11,7 @@ from uuid import UUID
 
 from pgjobs.contrib.manager.words import required
 from pgjobs.errors import BY_SQLSTATE, InvalidArgument, LeaseLost, PgJobsError, TaskNotFound
-from pgjobs.queue.generic import GenericJob
-from pgjobs.queue.records import Acknowledged, Failed, Json, Renewed
+from pgjobs.queue.records import Acknowledged, Failed, GenericJob, Json, Renewed
 
 STATUSES = {"pending": "queued", "claimed": "processing", "running": "processing"}
 _NO_TOKEN = UUID(int=0)

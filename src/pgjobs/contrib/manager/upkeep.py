@@ -13,7 +13,7 @@ log = logging.getLogger("pgjobs.manager")
 
 NEVER = float("inf")
 BEHIND_SECONDS = 1.0
-"""How soon to go on when retention has more to do than fits one pass."""
+"""How soon to continue when retention has more to do than fits one pass."""
 
 
 class Upkeep:

@@ -14,7 +14,7 @@ from pgjobs.drivers.transient import is_away, mark_outage
 KEEP_SECONDS = 1.0
 
 
-class Lending:
+class ConnectionCache:
     """Lends the connections of an asyncpg pool.
 
     What has just served is kept for the next; every second what is kept goes back to the

@@ -6,26 +6,19 @@ import asyncio
 import inspect
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import Any, Self, cast
 
 import asyncpg
 
-from pgjobs.drivers import Row, Wake
 from pgjobs.drivers.arguments import Call
+from pgjobs.drivers.base import Driver, Row, Wake
 from pgjobs.drivers.moments import reading_any_time
-from pgjobs.drivers.postgres.connection_cache import Lending, is_usable
+from pgjobs.drivers.postgres.connection_cache import ConnectionCache, is_usable
 from pgjobs.drivers.postgres.hosts import connector
 from pgjobs.drivers.postgres.listener import Listener
-from pgjobs.drivers.statements import (
-    DECODERS,
-    Refusal,
-    call_text,
-    call_text_in_rooms,
-    encoded,
-    problem_of,
-)
+from pgjobs.drivers.signatures import Convert, signature_of
+from pgjobs.drivers.statements import Refusal, call_text, call_text_in_rooms, given, problem_of
 from pgjobs.drivers.transient import mark_outage
 from pgjobs.errors import InvalidArgument, SchemaChanged
 from pgjobs.schema.migrate import migrate, read_release, require_current
@@ -36,7 +29,7 @@ MAX_ATTEMPTS = 5
 PAUSE_SECONDS = 0.02
 
 
-class PostgresDriver:
+class PostgresDriver(Driver):
     """Calls verbs over a pool.
 
     `is_pooled` is for a transaction-mode pooler such as PgBouncer in front of the
@@ -45,7 +38,7 @@ class PostgresDriver:
     nobody is woken, and whoever waits looks again from time to time.
     """
 
-    dialect = "postgres"
+    can_confine = True
 
     def __init__(
         self, pool: Any, *, schema: str = "pgjobs", is_pooled: bool = False, listener: Listener | None = None
@@ -54,7 +47,7 @@ class PostgresDriver:
         self.schema = schema
         self._is_pooled = is_pooled
         self._listener = listener
-        self._lending = Lending(pool)
+        self._lending = ConnectionCache(pool)
         self._transactions: asyncio.Semaphore | None = None
         self._reopen: Callable[[], Awaitable[PostgresDriver]] | None = None
 
@@ -103,8 +96,8 @@ class PostgresDriver:
         )
         return driver
 
-    async def twin(self) -> PostgresDriver:
-        """Another driver for the same database, with one connection, for another thread's event loop."""
+    async def twin(self, home: asyncio.AbstractEventLoop) -> Driver:
+        """Another driver for the same database, with one connection."""
         if self._reopen is None:
             raise InvalidArgument("Only a queue opened by its URL can be opened again")
         return await self._reopen()
@@ -182,7 +175,7 @@ class PostgresDriver:
             await migrate(connection, release)
 
     async def require_current(self) -> None:
-        """Refuses to go on with a database that was not migrated."""
+        """Refuses to work with a database that was not migrated."""
         async with self._connection() as connection:
             await require_current(connection, read_release(self.schema))
 
@@ -193,10 +186,8 @@ class PostgresDriver:
         await self.pool.close()
 
 
-class BoundDriver:
+class BoundDriver(Driver):
     """Calls verbs on the caller's own connection, so in the caller's transaction."""
-
-    dialect = "postgres"
 
     def __init__(self, connection: Any, *, schema: str = "pgjobs") -> None:
         self.connection = connection
@@ -217,9 +208,6 @@ class BoundDriver:
     async def migrate(self) -> None:
         await migrate(self.connection, read_release(self.schema))
 
-    async def close(self) -> None:
-        """The connection is the caller's."""
-
 
 async def call(
     connection: Any,
@@ -231,12 +219,12 @@ async def call(
     rooms: Sequence[str] | None = None,
 ) -> Sequence[Row]:
     """One verb on one connection; with `rooms`, for a member of these."""
-    given = {name: encoded(name, value) for name, value in arguments.items() if value is not None}
-    values = list(given.values())
+    sent = given(verb, arguments)
+    values = list(sent.values())
     if rooms is None:
-        text = call_text(schema, verb, tuple(given), _numbered)
+        text = call_text(schema, verb, tuple(sent), _numbered)
     else:
-        text = call_text_in_rooms(schema, verb, tuple(given))
+        text = call_text_in_rooms(schema, verb, tuple(sent))
         values.insert(0, rooms)
     try:
         rows = await connection.fetch(text, *values)
@@ -249,19 +237,21 @@ async def call(
         if translated is None:
             raise
         raise translated from error
-    names = tuple(rows[0].keys()) if rows else ()
-    columns = DECODERS.keys() & set(names)
-    if not columns or decodes_itself:
+    decoders = signature_of(verb).decoders
+    if not rows or not decoders or decodes_itself:
         return cast("Sequence[Row]", rows)
+    names = tuple(rows[0].keys())
+    # Another release may answer with other columns.
+    columns = [(name, decoders[name]) for name in decoders if name in names]
     return [_decoded(row, names, columns) for row in rows]
 
 
-def _decoded(row: Any, names: tuple[str, ...], columns: AbstractSet[str]) -> Row:
+def _decoded(row: Any, names: tuple[str, ...], columns: list[tuple[str, Convert]]) -> Row:
     # Half the time of dict(row), which looks every name up.
     plain = dict(zip(names, row, strict=False))
-    for name in columns:
+    for name, decode in columns:
         if plain[name] is not None:
-            plain[name] = DECODERS[name](plain[name])
+            plain[name] = decode(plain[name])
     return plain
 
 

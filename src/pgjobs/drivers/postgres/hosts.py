@@ -46,7 +46,7 @@ class Hosts:
                     raise
                 failure = error
             else:
-                # Another list: a worker's keeper connects from a thread of its own.
+                # Another list: a worker's heartbeat connects from a thread of its own.
                 self._servers = sorted(self._servers, key=lambda other: other != server)
                 return connection
         assert failure is not None

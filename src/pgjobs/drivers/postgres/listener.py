@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from pgjobs.drivers import Wake
+from pgjobs.drivers.base import Wake
 
 log = logging.getLogger("pgjobs.listener")
 

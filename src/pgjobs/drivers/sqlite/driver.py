@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Self, TypeVar
 
-from pgjobs.drivers import Row, Wake
+from pgjobs.drivers.base import Driver, Row, Wake
 from pgjobs.drivers.sqlite.listener import Mailbox
 from pgjobs.drivers.sqlite.migrations import migrate_sqlite
 from pgjobs.drivers.sqlite.session import Clock, Session
@@ -25,7 +25,7 @@ BUSY_SECONDS = 10.0
 POLL_SECONDS = 0.1
 
 
-class SqliteDriver:
+class SqliteDriver(Driver):
     """Calls verbs on one connection, which lives in a thread of its own.
 
     `clock` replaces the system's clock, for tests. `schema` is there for the
@@ -131,7 +131,7 @@ class SqliteDriver:
         self._thread.shutdown(wait=False)
 
 
-class BoundSqliteDriver:
+class BoundSqliteDriver(Driver):
     """Calls verbs on the caller's own connection, so in the caller's transaction and thread."""
 
     schema = "pgjobs"

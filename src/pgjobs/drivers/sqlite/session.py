@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from pgjobs.drivers import Row
+from pgjobs.drivers.base import Row
 from pgjobs.drivers.documents import encode
 from pgjobs.drivers.sqlite.functions import Context
 from pgjobs.drivers.sqlite.scripts import Verb, read_verb
@@ -63,7 +63,7 @@ class Session:
         cursor = self.connection.cursor()
         cursor.row_factory = None
         with self._verb_running():
-            return to_rows(*_run_steps(cursor, verb, values))
+            return to_rows(verb.name, *_run_steps(cursor, verb, values))
 
     @contextmanager
     def _verb_running(self) -> Iterator[None]:

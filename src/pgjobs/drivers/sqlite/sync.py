@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any, Self
 
-from pgjobs.drivers import Row, Wake
+from pgjobs.drivers.base import Driver, Row, Wake
 from pgjobs.drivers.sqlite.driver import open_file
 from pgjobs.drivers.sqlite.migrations import migrate_sqlite
 from pgjobs.drivers.sqlite.session import Clock, Session
 from pgjobs.errors import InvalidArgument
 
 
-class SyncSqliteDriver:
+class SyncSqliteDriver(Driver):
     """Calls verbs on one connection in the thread that asks, one after the other. `call` never awaits."""
 
     dialect = "sqlite"

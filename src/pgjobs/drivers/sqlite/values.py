@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pgjobs.drivers.documents import decode, decode_parts, encode
+from pgjobs.drivers.documents import decode, encode
+from pgjobs.drivers.signatures import signature_of
 from pgjobs.errors import InvalidArgument
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -39,9 +40,15 @@ def _word(kind: str) -> str:
     return _WORDS.get(kind, kind)
 
 
-def to_rows(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Mapping[str, Any]]:
-    """Rows as asyncpg would give them; a column's name says what it holds."""
-    converters = [(place, convert) for place, name in enumerate(names) if (convert := _COLUMNS.get(name))]
+def to_rows(verb: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[Mapping[str, Any]]:
+    """Rows as asyncpg would give them: as Postgres types the columns of this verb's answer."""
+    signature = signature_of(verb)
+    kinds, decoders = signature.columns, signature.decoders
+    converters = [
+        (place, convert)
+        for place, name in enumerate(names)
+        if (convert := decoders.get(name) or _COLUMNS.get(kinds.get(name, "")))
+    ]
     answer: list[Mapping[str, Any]] = []
     for row in rows:
         values = list(row)
@@ -113,24 +120,6 @@ def _to_interval(microseconds: int) -> timedelta:
     return timedelta(microseconds=microseconds)
 
 
-def _to_id(value: Any) -> Any:
-    # Workers are known by uuid, jobs and tasks by number.
-    return UUID(value) if isinstance(value, str) else value
-
-
-def _to_holder(value: str) -> UUID | str:
-    # The generic manager's workers are known by name.
-    try:
-        return UUID(value)
-    except ValueError:
-        return value
-
-
-def _to_token(value: str) -> UUID | str:
-    # Leases have uuids, callers of the API have longer ones.
-    return value if value.startswith("pgj_") else UUID(value)
-
-
 def _to_uuids(value: str) -> list[UUID]:
     return [UUID(item) for item in decode(value)]
 
@@ -161,72 +150,10 @@ _WORDS = {
 }
 
 _COLUMNS: Mapping[str, Convert] = {
-    "id": _to_id,
-    "job_id": _to_id,
-    "is_done": bool,
-    "token": _to_token,
-    **dict.fromkeys(("uuid", "task_uuid", "linked_worker_id", "provider_id"), UUID),
-    "worker_id": _to_holder,
-    "workers": _to_uuids,
-    **dict.fromkeys(
-        (
-            "payload",
-            "result",
-            "progress",
-            "schema",
-            "tags",
-        ),
-        decode,
-    ),
-    **dict.fromkeys(("fields",), decode_parts),
-    **dict.fromkeys(
-        (
-            "keep",
-            "is_new",
-            "is_alive",
-            "is_first",
-            "is_superuser",
-            "cancel_requested",
-        ),
-        bool,
-    ),
-    **dict.fromkeys(
-        (
-            "backoff_base",
-            "backoff_cap",
-            "jitter_cap",
-            "max_age",
-            "retain_completed",
-            "retain_failed",
-        ),
-        _to_interval,
-    ),
-    **dict.fromkeys(
-        (
-            "at",
-            "until",
-            "created_at",
-            "due_at",
-            "run_at",
-            "next_due_at",
-            "claimed_at",
-            "started_at",
-            "ended_at",
-            "cancel_requested_at",
-            "registered_at",
-            "last_heartbeat_at",
-            "paused_at",
-            "archived_at",
-            "deleted_at",
-            "available_at",
-            "leased_until",
-            "acquired_at",
-            "cancelled_at",
-            "updated_at",
-            "completed_at",
-            "expires_at",
-            "revoked_at",
-        ),
-        to_time,
-    ),
+    "boolean": bool,
+    "interval": _to_interval,
+    "text[]": decode,
+    "timestamptz": to_time,
+    "uuid": UUID,
+    "uuid[]": _to_uuids,
 }

@@ -1,4 +1,4 @@
-"""Clean-up tasks over the wire, and the filters their lists take."""
+"""Cleanup tasks over the wire, and the filters their lists take."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from uuid import UUID
 
 from fastapi import Depends, Query
-from pydantic import Field
+from pydantic import Field, StrictBool
 from starlette.requests import Request
 
-from pgjobs.queue.cleanups import CleanupEvent, CleanupNode, CleanupsFound, CleanupStatus, CleanupTask
+from pgjobs.queue.records import CleanupEvent, CleanupNode, CleanupsFound, CleanupStatus, CleanupTask
 from pgjobs.server.api.schemas import Wire
 from pgjobs.server.problems import problem
 
@@ -22,7 +22,7 @@ _PLAIN: dict[str, Any] = {"pattern": r"^[^\x00-\x1f\x7f-\x9f]{1,700}$"}
 
 
 class CleanupOut(Wire):
-    """How the clean-up after one run stands."""
+    """The status of the cleanup after one run."""
 
     run_id: UUID
     job_id: UUID
@@ -66,7 +66,7 @@ class CleanupOut(Wire):
 
 
 class CleanupEventOut(Wire):
-    """Something that happened to a clean-up task."""
+    """Something that happened to a cleanup task."""
 
     seq: int
     ts: datetime
@@ -88,7 +88,7 @@ class CleanupEventOut(Wire):
 
 
 class CleanupPage(Wire):
-    """A page of clean-up tasks, next due first."""
+    """A page of cleanup tasks, next due first."""
 
     items: list[CleanupOut]
     page: int
@@ -102,7 +102,7 @@ class CleanupPage(Wire):
 
 
 class CleanupDetail(Wire):
-    """A clean-up task and what happened to it."""
+    """A cleanup task and what happened to it."""
 
     task: CleanupOut
     events: list[CleanupEventOut]
@@ -136,19 +136,36 @@ class CleanupNodes(Wire):
 
 
 class IgnoreIn(Wire):
-    """Why a clean-up task is ignored."""
+    """Why a cleanup task is ignored."""
 
     reason: str | None = Field(default=None, examples=["The disk is gone"])
 
 
+class CleanupBulk(Wire):
+    """An action for many cleanups, named by their runs."""
+
+    verb: Literal["retry", "ignore"]
+    run_ids: list[UUID] = Field(min_length=1, max_length=500)
+    reason: str | None = Field(default=None, max_length=200, pattern=r"^[^\x00]*$")
+    dry_run: StrictBool = False
+
+
+class CleanupBulkDone(Wire):
+    """How many cleanups changed, and how many were skipped."""
+
+    changed: int
+    refused: int
+
+
 @dataclass(frozen=True)
 class Wanted:
-    """Which clean-up tasks, and which page of them; values that cannot be are refused."""
+    """Which cleanup tasks, and which page of them; values that cannot be are refused."""
 
     statuses: list[str] | None
     target_types: list[str] | None
     node_id: str | None
     job_id: str | None
+    error_kind: str | None
     page: int
     page_size: int
 
@@ -181,6 +198,10 @@ def wanted(
     job_id: Annotated[
         str | None, Query(description="Only this job's, by id or by address.", json_schema_extra=_PLAIN)
     ] = None,
+    error_kind: Annotated[
+        str | None,
+        Query(description="Only those that failed with this kind of error.", json_schema_extra=_PLAIN),
+    ] = None,
     page: Annotated[
         str | None, Query(description="From 1.", json_schema_extra=_numbered(1, 1_000_000))
     ] = None,
@@ -189,17 +210,18 @@ def wanted(
     ] = None,
 ) -> Wanted:
     types = getattr(request.app.state, "pgjobs_target_types", TARGET_TYPES)
-    for value in (node_id, job_id):
+    for value in (node_id, job_id, error_kind):
         if value is not None and not _is_plain(value):
             raise problem(
                 "invalid-filter",
-                "node_id and job_id have 1 to 700 characters, none of them a control character",
+                "node_id, job_id and error_kind have 1 to 700 characters, none of them a control character",
             )
     return Wanted(
         _among("status", status, get_args(CleanupStatus)),
         _among("target_type", target_type, types),
         node_id,
         job_id,
+        error_kind,
         _number("page", "1" if page is None else page, 1_000_000),
         _number("page_size", "20" if page_size is None else page_size, 100),
     )

@@ -15,9 +15,9 @@ from starlette.requests import Request
 
 from pgjobs.drivers.redaction import redact_document
 from pgjobs.live.feed import EventFeed, feed_of
-from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Event
 from pgjobs.queue.room_names import validate_room_id
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.auth.credentials import Reading, ReadQueueDep, ReadRoomsDep
 from pgjobs.server.dependencies import QueueDep, RoomQuery
 from pgjobs.server.openapi import problems
@@ -54,7 +54,7 @@ class EventStream:
     The feed of the process tells when to look.
     """
 
-    def __init__(self, queue: Queue, feed: EventFeed, wanted: Wanted, cursor: str | None) -> None:
+    def __init__(self, queue: ServerQueue, feed: EventFeed, wanted: Wanted, cursor: str | None) -> None:
         self._queue = queue
         self._feed = feed
         self._wanted = wanted
@@ -130,7 +130,7 @@ async def stream_events(
     room: RoomQuery = None,
     job: Annotated[str | None, Query(description="Only events of this job, by full name.")] = None,
     task: Annotated[UUID | None, Query(description="Only events of this task.")] = None,
-    last_event_id: Annotated[str | None, Header(description="Go on after this event.")] = None,
+    last_event_id: Annotated[str | None, Header(description="Continue after this event.")] = None,
 ) -> StreamingResponse:
     """Events as they happen; `Last-Event-ID` resumes without a gap."""
     if room is not None:

@@ -82,5 +82,5 @@ async def get_provider(room_id: RoomDep, provider_name: ProviderNameDep, queue: 
     responses=problems("unauthorized", "forbidden", "provider-not-found"),
 )
 async def retire_provider(provider_id: UUID, queue: ActQueueDep, actor: ActorDep) -> None:
-    """Take a provider away: for its owner or a superuser."""
+    """Remove a provider: for its owner or a superuser."""
     await queue.retire_provider(str(provider_id), actor=actor.id, is_superuser=actor.is_superuser)

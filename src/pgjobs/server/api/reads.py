@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgjobs.errors import ProviderTimeout
-from pgjobs.queue.providers import Provider
-from pgjobs.queue.queue import Queue
+from pgjobs.queue.records import Provider
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.api.schemas import ReadAnswer, ReadPending
 from pgjobs.server.auth.credentials import ActorDep, ActQueueDep
 from pgjobs.server.bodies import read_body
@@ -162,7 +162,7 @@ async def _kept(backend: ResultBackend, key: str) -> bytes | None:
 
 
 async def _ask(
-    queue: Queue,
+    queue: ServerQueue,
     backend: ResultBackend,
     provider: Provider,
     request_hash: str,

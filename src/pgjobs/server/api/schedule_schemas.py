@@ -9,34 +9,34 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, StrictBool
 
 from pgjobs.queue.cron import words
+from pgjobs.queue.records import Schedule, ScheduleDocument, ScheduleRun
 from pgjobs.queue.room_names import ROOM
-from pgjobs.queue.schedules import Schedule, ScheduleDocument, ScheduleRun
 from pgjobs.server.api.schemas import JSON_NUMBER, Name, Wire, either
-from pgjobs.server.console_api.schemas import Told, seconds
+from pgjobs.server.console_api.schemas import Redacted, seconds
 
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 Cron = Annotated[
     str,
     Field(
         max_length=200,
-        description="When, as five fields of cron, or @daily.",
+        description="Cron expression of five fields, or @daily.",
         json_schema_extra={"format": "cron"},
     ),
 ]
-_OFTEN = Field(ge=1, le=366 * 86400, description="Or how often.", allow_inf_nan=False)
+_OFTEN = Field(ge=1, le=366 * 86400, description="Or the interval.", allow_inf_nan=False)
 Seconds = Annotated[float, _OFTEN]
 Zone = Annotated[
     str,
     Field(
         max_length=200,
-        description="Whose clocks cron goes by: a place, or UTC.",
+        description="Time zone of cron, such as Europe/Berlin; UTC by default.",
         json_schema_extra={"format": "iana-time-zone"},
     ),
 ]
 
 
 class ScheduleIn(Wire):
-    """A job and when it runs by itself: by cron or every so often, one of both."""
+    """A recurring job: what to run, and when, by cron or by interval."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -73,7 +73,8 @@ class ScheduleIn(Wire):
         default=None, description="Else as the job says."
     )
     missed: Literal["once", "skip", "each"] = Field(
-        default="once", description="What becomes of runs that nobody was there to start."
+        default="once",
+        description="What happens to missed runs: once (one run for all of them), skip or each.",
     )
     overlap: StrictBool = Field(
         default=True, description="Whether a run may begin before the last one has ended."
@@ -81,16 +82,19 @@ class ScheduleIn(Wire):
     owner: Text | None = None
     project: Text | None = None
     tags: list[Text] | None = Field(default=None, max_length=20)
+    secrets_of: UUID | None = Field(
+        default=None, description="Hidden members of the payload keep the value they have in this schedule."
+    )
 
     def arguments(self) -> dict[str, Any]:
         """As the verb names them."""
-        given = {name: getattr(self, name) for name in ScheduleIn.model_fields}
+        given = {name: getattr(self, name) for name in ScheduleIn.model_fields if name != "secrets_of"}
         given["every"] = duration(given.pop("every_seconds"))
         return given
 
 
 class RunSeen(Wire):
-    """One run: its task and how that stands, or why there is none."""
+    """One run: its task and that task's status, or why there is none."""
 
     due_at: datetime
     task_id: UUID | None
@@ -126,9 +130,9 @@ class ScheduleSeen(Wire):
     max_attempts: int | None
     missed: str
     overlap: bool
-    owner: Told | None
-    project: Told | None
-    tags: list[Told] | None
+    owner: Redacted | None
+    project: Redacted | None
+    tags: list[Redacted] | None
     created_at: datetime
     paused_at: datetime | None
     next_run_at: datetime | None
@@ -178,13 +182,13 @@ class ScheduleInFull(ScheduleSeen):
 
 
 class RunStarted(Wire):
-    """The task of a run that somebody asked for."""
+    """The task of a run that somebody requested."""
 
     task_id: UUID
 
 
 class Preview(Wire):
-    """When a schedule would run, as people say it and as the clock does."""
+    """When a schedule would run, in words and as times."""
 
     words: str
     upcoming: list[datetime]

@@ -1,4 +1,4 @@
-"""Schedules: jobs that run by themselves, registered, seen, run out of turn and paused."""
+"""Schedules: jobs that run by themselves, registered, seen, run now and paused."""
 
 from __future__ import annotations
 
@@ -55,13 +55,14 @@ async def list_schedules(
     "",
     status_code=201,
     responses={
-        200: {"model": ScheduleInFull, "description": "It was there already, and is now as asked for."},
+        200: {"model": ScheduleInFull, "description": "It existed and was replaced."},
         **problems(
             "unauthorized",
             "forbidden",
             "invalid-room-id",
             "job-not-found",
             "job-unavailable",
+            "schedule-not-found",
             "payload-too-large",
             "payload-invalid",
         ),
@@ -70,7 +71,12 @@ async def list_schedules(
 async def register_schedule(
     body: ScheduleIn, response: Response, queue: QueueDep, operator: OperatorDep, settings: SettingsDep
 ) -> ScheduleInFull:
-    """Have a job run by itself: for superusers. What is left out has its default, whatever it was before."""
+    """Create or change a schedule, for superusers. What is left out has its default, whatever it was."""
+    if body.secrets_of is not None:
+        [kept] = await queue.driver.call(
+            "restore_schedule_payload", schedule=str(body.secrets_of), payload=body.payload
+        )
+        body = body.model_copy(update={"payload": kept["restored"]})
     await check_payload(queue, body.job, body.room, body.payload, settings)
     registration = await queue.register_schedule(**body.arguments(), actor=operator.id)
     response.status_code = 201 if registration.registered == "created" else 200
@@ -84,9 +90,9 @@ async def preview_schedule(
     cron: Annotated[Cron | None, Query()] = None,
     every_seconds: Annotated[Seconds | None, Query()] = None,
     timezone: Annotated[Zone, Query()] = "UTC",
-    quantity: Annotated[int, Query(ge=1, le=100, description="How many times to tell.")] = 5,
+    quantity: Annotated[int, Query(ge=1, le=100, description="How many times to list.")] = 5,
 ) -> Preview:
-    """When a schedule would run, without making one: by cron or every so often, one of both."""
+    """When a schedule would run, without registering it: by cron or by interval."""
     every = duration(every_seconds)
     upcoming = await queue.preview_schedule(cron, every=every, timezone=timezone, quantity=quantity)
     return Preview.of(cron, every, upcoming)
@@ -102,7 +108,7 @@ async def get_schedule(schedule_id: UUID, queue: ReadQueueDep) -> ScheduleInFull
 
 @router.delete("/{schedule_id}", status_code=204, responses=_ACTING)
 async def retire_schedule(schedule_id: UUID, queue: QueueDep, operator: OperatorDep) -> None:
-    """Remove a schedule; what it has submitted stays: for superusers."""
+    """Remove a schedule; tasks it has submitted stay: for superusers."""
     await queue.retire_schedule(str(schedule_id), actor=operator.id)
 
 
@@ -118,7 +124,7 @@ async def retire_schedule(schedule_id: UUID, queue: QueueDep, operator: Operator
 async def run_schedule(
     schedule_id: UUID, body: Because, response: Response, queue: QueueDep, operator: OperatorDep
 ) -> RunStarted:
-    """Run a schedule now, out of turn; its next run stays as it is: for superusers."""
+    """Run a schedule now; its next run stays as it is: for superusers."""
     run = await queue.run_schedule(str(schedule_id), actor=operator.id, reason=body.reason)
     response.headers["Location"] = f"/v1/joblib/tasks/{run.task_uuid}"
     return RunStarted(task_id=run.task_uuid)
@@ -126,11 +132,11 @@ async def run_schedule(
 
 @router.post("/{schedule_id}/pause", status_code=204, responses=_ACTING)
 async def pause_schedule(schedule_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
-    """Keep a schedule from running until it is resumed: for superusers."""
+    """Pause a schedule until it is resumed; missed runs are not run later: for superusers."""
     await queue.pause_schedule(str(schedule_id), actor=operator.id, reason=body.reason)
 
 
 @router.post("/{schedule_id}/resume", status_code=204, responses=_ACTING)
 async def resume_schedule(schedule_id: UUID, body: Because, queue: QueueDep, operator: OperatorDep) -> None:
-    """Let a paused schedule run again, from its next time on: for superusers."""
+    """Resume a paused schedule, from its next time on: for superusers."""
     await queue.resume_schedule(str(schedule_id), actor=operator.id, reason=body.reason)

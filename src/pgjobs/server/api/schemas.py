@@ -9,9 +9,16 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from pgjobs.queue.providers import Provider
-from pgjobs.queue.records import Job, Worker, WorkerSummary
-from pgjobs.queue.server import Counted, Heartbeat, ShownStatus, TaskAnswer
+from pgjobs.queue.records import (
+    Counted,
+    Heartbeat,
+    Job,
+    Provider,
+    ShownStatus,
+    TaskAnswer,
+    Worker,
+    WorkerSummary,
+)
 
 Item = TypeVar("Item")
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
@@ -183,6 +190,9 @@ class TaskIn(Wire):
     model_config = ConfigDict(json_schema_extra={"examples": [{"payload": {"angle": 90}}]})
 
     payload: dict[str, Any] = Field(default_factory=dict)
+    key: str | None = Field(
+        default=None, min_length=1, max_length=200, description="What it is grouped by, for limits by key."
+    )
 
 
 class TaskOut(Wire):
@@ -232,7 +242,7 @@ class ClaimOut(Wire):
 
 
 class TaskUpdate(Wire):
-    """Where to take a task; `token` is another place for what the `Lease-Token` header says."""
+    """The new status of a task; `token` may replace the `Lease-Token` header."""
 
     model_config = ConfigDict(
         json_schema_extra={

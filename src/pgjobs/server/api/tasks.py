@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Response
 from starlette.requests import Request
 
 from pgjobs.drivers.tracing import context_of, headers_of
-from pgjobs.queue.server import ClaimAnswer, ShownStatus
+from pgjobs.queue.records import ClaimAnswer, ShownStatus
 from pgjobs.server.api.schemas import ClaimIn, ClaimOut, Page, TaskIn, TaskOut, TaskUpdate
 from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading, ReadQueueDep
 from pgjobs.server.claiming import claim_within
@@ -92,7 +92,7 @@ async def list_tasks_of_job(
     responses={
         202: {
             "description": "It waits for a worker.",
-            "headers": headers(Location="Where the task is.", Retry_After="When to look again, in seconds."),
+            "headers": headers(Location="Where the task is.", Retry_After="When to poll again, in seconds."),
         },
         **problems(
             "unauthorized",
@@ -133,6 +133,7 @@ async def submit_task(
         cross_room=settings.cross_room_jobs,
         actor=actor.id,
         trace_context=context_of(traceparent, tracestate),
+        key=body.key,
     )
     response.headers["Location"] = f"/v1/joblib/tasks/{task.uuid}"
     response.headers["Retry-After"] = "1"
@@ -213,7 +214,7 @@ async def get_task(
 async def update_task(
     task_id: UUID, body: TaskUpdate, queue: ActQueueDep, actor: ActorDep, lease_token: LeaseToken = None
 ) -> TaskOut:
-    """Take a task to its next status: for its worker's owner or a superuser; its submitter may cancel it."""
+    """Change a task's status: for its worker's owner or a superuser; its submitter may cancel it."""
     task = await queue.update_task(
         task_id,
         body.status,

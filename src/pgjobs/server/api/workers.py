@@ -50,7 +50,7 @@ async def list_workers_of_room(
     responses=problems("unauthorized", "forbidden", "worker-not-found"),
 )
 async def heartbeat_worker(worker_id: UUID, queue: ActQueueDep, actor: ActorDep) -> HeartbeatOut:
-    """Keep a worker of one's own alive, and learn which of its tasks it should stop."""
+    """Send a worker's heartbeat, and learn which of its tasks it should stop."""
     return HeartbeatOut.of(await queue.heartbeat_and_show(worker_id, actor=actor.id))
 
 
@@ -60,5 +60,5 @@ async def heartbeat_worker(worker_id: UUID, queue: ActQueueDep, actor: ActorDep)
     responses=problems("unauthorized", "forbidden", "worker-not-found"),
 )
 async def retire_worker(worker_id: UUID, queue: ActQueueDep, actor: ActorDep) -> None:
-    """Take a worker away: its tasks fail, its links and providers go, orphaned jobs are retired."""
+    """Remove a worker: its tasks fail, its links and providers are removed, orphaned jobs are retired."""
     await queue.retire_worker(worker_id, actor=actor.id, is_superuser=actor.is_superuser)

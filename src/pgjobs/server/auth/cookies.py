@@ -9,15 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgjobs.errors import Forbidden
-from pgjobs.queue.queue import Queue
-from pgjobs.queue.sessions import NewSession, SignedIn
+from pgjobs.queue.records import NewSession, SignedIn
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.settings import ApiSettings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 CSRF_HEADER = "X-CSRF-Token"
 
 
-async def signed_in(request: Request, queue: Queue, settings: ApiSettings) -> SignedIn | None:
+async def signed_in(request: Request, queue: ServerQueue, settings: ApiSettings) -> SignedIn | None:
     """Who is signed in by cookie; refuses a change that our own pages did not ask for."""
     session = session_of(request, settings)
     if session is None:

@@ -14,10 +14,10 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from pgjobs.errors import Forbidden, Unauthorized
-from pgjobs.queue.queue import Queue
-from pgjobs.queue.server import Bearer
-from pgjobs.queue.sessions import SignedIn
+from pgjobs.queue.records import Bearer, SignedIn
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.auth.cookies import signed_in
+from pgjobs.server.auth.token_cache import verified
 from pgjobs.server.dependencies import QueueDep, SettingsDep
 from pgjobs.server.settings import ApiSettings
 
@@ -101,7 +101,7 @@ OperatorDep = Annotated[User, Depends(operating_user)]
 Reading = Depends(current_reader)
 
 
-def confined(queue: Queue, rooms: Sequence[str] | None) -> Queue:
+def confined(queue: ServerQueue, rooms: Sequence[str] | None) -> ServerQueue:
     """The queue as a member of these rooms may see it."""
     return queue if rooms is None else queue.confined_to(rooms)
 
@@ -116,27 +116,27 @@ async def reading_rooms(
 ReadRoomsDep = Annotated[tuple[str, ...] | None, Depends(reading_rooms)]
 
 
-async def reading_queue(rooms: ReadRoomsDep, queue: QueueDep) -> Queue:
+async def reading_queue(rooms: ReadRoomsDep, queue: QueueDep) -> ServerQueue:
     """The queue as whoever reads may see it."""
     return confined(queue, rooms)
 
 
-async def acting_queue(actor: ActorDep, queue: QueueDep) -> Queue:
+async def acting_queue(actor: ActorDep, queue: QueueDep) -> ServerQueue:
     """The queue as the caller may see and change it."""
     return confined(queue, actor.rooms)
 
 
-ReadQueueDep = Annotated[Queue, Depends(reading_queue)]
-ActQueueDep = Annotated[Queue, Depends(acting_queue)]
+ReadQueueDep = Annotated[ServerQueue, Depends(reading_queue)]
+ActQueueDep = Annotated[ServerQueue, Depends(acting_queue)]
 
 
-async def authenticate(request: Request, queue: Queue, settings: ApiSettings) -> User:
+async def authenticate(request: Request, queue: ServerQueue, settings: ApiSettings) -> User:
     if (known := await session_user(request, queue, settings)) is not None:
         return known
     return await user_of_token(bearer_of(request), queue, settings)
 
 
-async def session_user(request: Request, queue: Queue, settings: ApiSettings) -> User | None:
+async def session_user(request: Request, queue: ServerQueue, settings: ApiSettings) -> User | None:
     """Who is signed in by cookie, for hosts that let such users in; refuses a change from another site."""
     known = await signed_in(request, queue, settings)
     return _user(known) if known is not None else None
@@ -148,7 +148,7 @@ def bearer_of(request: Request) -> str | None:
 
 
 def authenticator(
-    queue: Queue, settings: ApiSettings | None = None
+    queue: ServerQueue, settings: ApiSettings | None = None
 ) -> Callable[[str | None], Awaitable[User]]:
     """Who bears a token, for doors that are not HTTP."""
     known = settings or ApiSettings()
@@ -160,11 +160,11 @@ def authenticator(
     return authenticated
 
 
-async def user_of_token(token: str | None, queue: Queue, settings: ApiSettings) -> User:
+async def user_of_token(token: str | None, queue: ServerQueue, settings: ApiSettings) -> User:
     if not token:
         raise Unauthorized("A bearer token is needed")
     if token.startswith(API_TOKEN_PREFIX):
-        return _user(await queue.verify_token(token))
+        return _user(await verified(token, queue, settings.token_cache_seconds))
     user, _ = signed_claims(token, settings)
     return user
 

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pgjobs.errors import Forbidden, InvalidArgument, Unauthorized
-from pgjobs.queue.queue import Queue
-from pgjobs.queue.sessions import NewSession, SignedIn
+from pgjobs.queue.records import NewSession, SignedIn
+from pgjobs.queue.server import ServerQueue
 from pgjobs.server.api.schemas import SessionIn, SessionOut
 from pgjobs.server.auth.cookies import (
     clear_cookie,
@@ -48,7 +48,7 @@ async def sign_in(
     settings: SettingsDep,
     body: SessionIn | None = None,
 ) -> SessionOut:
-    """Sign in with a token, sent as bearer or in the body, or with what a sign-in link holds."""
+    """Sign in with a token, as bearer or in the body, or with a sign-in link."""
     refuse_other_origins(request, settings)
     given = body or SessionIn()
     if given.sign_in is not None:
@@ -97,7 +97,7 @@ async def sign_out(request: Request, response: Response, queue: QueueDep, settin
     response_class=RedirectResponse,
     responses={
         303: {
-            "description": "Signed in; a browser whose link does not count any more is told so there.",
+            "description": "Signed in; a browser whose link has expired is told so there.",
             "headers": {**_COOKIE, **headers(Location="The console.")},
         },
         **problems("unauthorized", "forbidden"),
@@ -107,7 +107,7 @@ async def follow_link(
     request: Request,
     queue: QueueDep,
     settings: SettingsDep,
-    sign_in: Annotated[str, Query(max_length=200, description="What the link holds; counts once.")],
+    sign_in: Annotated[str, Query(max_length=200, description="What the link holds; works once.")],
 ) -> RedirectResponse:
     """Follow a one-time sign-in link."""
     if "prefetch" in request.headers.get("sec-purpose", ""):
@@ -128,7 +128,7 @@ async def follow_link(
 
 
 async def sign_in_link(
-    queue: Queue,
+    queue: ServerQueue,
     user_id: str,
     *,
     base: str,
@@ -141,14 +141,14 @@ async def sign_in_link(
     return f"{base.rstrip('/')}/login?sign_in={made.sign_in}"
 
 
-async def _known(request: Request, queue: Queue, settings: ApiSettings) -> SignedIn | None:
+async def _known(request: Request, queue: ServerQueue, settings: ApiSettings) -> SignedIn | None:
     try:
         return await signed_in(request, queue, settings)
     except Unauthorized:
         return None
 
 
-async def _open(token: str | None, queue: Queue, settings: ApiSettings) -> NewSession:
+async def _open(token: str | None, queue: ServerQueue, settings: ApiSettings) -> NewSession:
     if not token:
         raise Unauthorized("A token is needed")
     lifetime = _lifetime(settings)

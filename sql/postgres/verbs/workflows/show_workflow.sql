@@ -1,0 +1,42 @@
+-- A workflow as a graph, for whoever draws it: `nodes` and `edges` of its first `most` tasks,
+-- and how many were left off. Results are not part of it.
+create function pgjobs.show_workflow(workflow_id bigint default null, workflow_uuid uuid default null, most integer default 1000)
+returns table (document jsonb)
+language plpgsql stable security definer
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_id bigint := pgjobs._find_workflow(show_workflow.workflow_id, show_workflow.workflow_uuid);
+  v_shown bigint[];
+begin
+  if most is null or most not between 1 and 5000 then
+    perform pgjobs._refuse('validation-error', 'most must be between 1 and 5000', format('Got %s.', most));
+  end if;
+  v_shown := array(
+    select w.task_id from pgjobs.workflow_tasks as w where w.workflow_id = v_id order by w.task_id limit show_workflow.most
+  );
+  return query
+  select to_jsonb(f) || jsonb_build_object(
+    'nodes', (
+      select jsonb_agg(jsonb_build_object(
+        'id', v.id, 'uuid', v.uuid, 'name', w.name, 'job', v.job, 'status', v.status, 'phase', v.phase,
+        'started_at', v.started_at, 'ended_at', v.ended_at
+      ) order by v.id)
+      from pgjobs.task as v
+      join pgjobs.workflow_tasks as w on w.workflow_id = v_id and w.task_id = v.id
+      where v.id = any (v_shown)
+    ),
+    'edges', (
+      select coalesce(jsonb_agg(jsonb_build_array(d.after_id, d.task_id) order by d.after_id, d.task_id), '[]')
+      from pgjobs.dependencies as d
+      where d.task_id = any (v_shown) and d.after_id = any (v_shown) and d.kind = 'parent'
+    ),
+    'left_off', f.tasks - cardinality(v_shown)
+  )
+  from pgjobs.workflow as f
+  where f.id = v_id;
+end
+$$;
+
+comment on function pgjobs.show_workflow is
+  'A workflow as a graph. Example: select document -> ''edges'' from pgjobs.show_workflow(7)';

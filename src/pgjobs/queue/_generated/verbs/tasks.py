@@ -1,0 +1,196 @@
+"""The verbs of tasks.
+
+Written by `make verbs`, from the SQL files; change those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from pgjobs.drivers import Driver
+from pgjobs.drivers.tracing import submitting
+from pgjobs.queue._generated.records.jobs import Counted
+from pgjobs.queue._generated.records.tasks import (
+    Attempt,
+    Submitted,
+    Task,
+    TaskDocument,
+    TaskEvent,
+    UniqueSubmitted,
+)
+from pgjobs.queue.base import Json
+
+
+class TaskVerbs:
+    """The verbs of tasks."""
+
+    driver: Driver
+
+    async def count_tasks(self, room: str, *, job: str | None = None, status: str | None = None) -> Counted:
+        """How many tasks a room has."""
+        rows = await self.driver.call("count_tasks", room=room, job=job, status=status)
+        return Counted.of(rows[0])
+
+    async def get_task(self, task_id: int | None = None, *, task_uuid: UUID | None = None) -> TaskDocument:
+        """One task with payload and result."""
+        rows = await self.driver.call("get_task", task_id=task_id, task_uuid=task_uuid)
+        return TaskDocument.of(rows[0])
+
+    async def list_attempts(self, task_id: int) -> list[Attempt]:
+        """Every ended attempt of a task."""
+        rows = await self.driver.call("list_attempts", task_id=task_id)
+        return Attempt.each(rows)
+
+    async def list_task_events(
+        self, task_id: int, *, before: int | None = None, page_size: int | None = None
+    ) -> list[TaskEvent]:
+        """The events of a task."""
+        rows = await self.driver.call("list_task_events", task_id=task_id, before=before, page_size=page_size)
+        return TaskEvent.each(rows)
+
+    async def list_tasks(
+        self,
+        room: str | None = None,
+        *,
+        job: str | None = None,
+        status: str | None = None,
+        owner: str | None = None,
+        project: str | None = None,
+        before: int | None = None,
+        page_size: int | None = None,
+        page_offset: int | None = None,
+    ) -> list[Task]:
+        """Tasks, newest first."""
+        rows = await self.driver.call(
+            "list_tasks",
+            room=room,
+            job=job,
+            status=status,
+            owner=owner,
+            project=project,
+            before=before,
+            page_size=page_size,
+            page_offset=page_offset,
+        )
+        return Task.each(rows)
+
+    async def resubmit_task(
+        self,
+        task_id: int,
+        *,
+        payload: Json = None,
+        replace: bool | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> Task:
+        """Submits a copy of a task with another payload."""
+        rows = await self.driver.call(
+            "resubmit_task", task_id=task_id, payload=payload, replace=replace, actor=actor, reason=reason
+        )
+        return Task.of(rows[0])
+
+    async def submit_tasks(
+        self,
+        job: str,
+        payloads: Sequence[Json],
+        *,
+        room: str | None = None,
+        priority: int | None = None,
+        available_at: datetime | None = None,
+        delay: timedelta | None = None,
+        max_attempts: int | None = None,
+        idempotency_keys: Sequence[str | None] | None = None,
+        submitter: str | None = None,
+        owner: str | None = None,
+        project: str | None = None,
+        tags: Sequence[str] | None = None,
+        require_workers: bool | None = None,
+        cross_room: bool | None = None,
+        trace_context: str | None = None,
+        after: Sequence[int] | None = None,
+        on_failure: str | None = None,
+        keys: Sequence[str | None] | None = None,
+    ) -> list[Submitted]:
+        """Submits many tasks of one job."""
+        with submitting(job, len(payloads), trace_context) as carried:
+            rows = await self.driver.call(
+                "submit_tasks",
+                job=job,
+                payloads=payloads,
+                room=room,
+                priority=priority,
+                available_at=available_at,
+                delay=delay,
+                max_attempts=max_attempts,
+                idempotency_keys=idempotency_keys,
+                submitter=submitter,
+                owner=owner,
+                project=project,
+                tags=tags,
+                require_workers=require_workers,
+                cross_room=cross_room,
+                trace_context=carried,
+                after=after,
+                on_failure=on_failure,
+                keys=keys,
+            )
+        return Submitted.each(rows)
+
+    async def submit_unique(
+        self,
+        job: str,
+        payload: Json = None,
+        *,
+        unique_while: str | None = None,
+        unique_period: timedelta | None = None,
+        unique_by: str | None = None,
+        unique_fields: Sequence[str] | None = None,
+        debounce: timedelta | None = None,
+        max_wait: timedelta | None = None,
+        replace: Sequence[str] | None = None,
+        room: str | None = None,
+        priority: int | None = None,
+        available_at: datetime | None = None,
+        delay: timedelta | None = None,
+        max_attempts: int | None = None,
+        idempotency_key: str | None = None,
+        submitter: str | None = None,
+        owner: str | None = None,
+        project: str | None = None,
+        tags: Sequence[str] | None = None,
+        require_workers: bool | None = None,
+        cross_room: bool | None = None,
+        trace_context: str | None = None,
+        key: str | None = None,
+    ) -> UniqueSubmitted:
+        """Submits a task unless one for the same is there."""
+        with submitting(job, 1, trace_context) as carried:
+            rows = await self.driver.call(
+                "submit_unique",
+                job=job,
+                payload=payload,
+                unique_while=unique_while,
+                unique_period=unique_period,
+                unique_by=unique_by,
+                unique_fields=unique_fields,
+                debounce=debounce,
+                max_wait=max_wait,
+                replace=replace,
+                room=room,
+                priority=priority,
+                available_at=available_at,
+                delay=delay,
+                max_attempts=max_attempts,
+                idempotency_key=idempotency_key,
+                submitter=submitter,
+                owner=owner,
+                project=project,
+                tags=tags,
+                require_workers=require_workers,
+                cross_room=cross_room,
+                trace_context=carried,
+                key=key,
+            )
+        return UniqueSubmitted.of(rows[0])
