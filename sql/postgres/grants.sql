@@ -27,7 +27,7 @@ grant execute on function
   pgjobs._now, pgjobs._present, pgjobs._never, pgjobs._wait_phase, pgjobs._task_mask, pgjobs._uuid_of, pgjobs.task_uuid,
   pgjobs.task_id, pgjobs.help,
   pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers, pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events,
-  pgjobs.get_workflow, pgjobs.list_workflows, pgjobs.show_workflow,
+  pgjobs.get_workflow, pgjobs.list_workflows, pgjobs.get_workflow_graph,
   pgjobs.list_events, pgjobs.list_metrics, pgjobs.get_sharing, pgjobs.list_keys
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
@@ -147,6 +147,6 @@ grant execute on function
   pgjobs.claim_tasks, pgjobs.mark_waiting, pgjobs.start_tasks, pgjobs.report_progress, pgjobs.renew_tasks,
   pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks,
   pgjobs.save_step, pgjobs.list_steps, pgjobs.suspend_task, pgjobs.call_tasks, pgjobs.send_signal, pgjobs.list_parents,
-  pgjobs.submit_workflow, pgjobs.get_workflow, pgjobs.list_workflows, pgjobs.list_workflow_tasks, pgjobs.show_workflow,
+  pgjobs.submit_workflow, pgjobs.get_workflow, pgjobs.list_workflows, pgjobs.list_workflow_tasks, pgjobs.get_workflow_graph,
   pgjobs.cancel_workflow
 to pgjobs_tenant;

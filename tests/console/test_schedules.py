@@ -47,7 +47,7 @@ def test_a_schedule_is_run_now_and_leads_to_its_task_and_back(console: Console, 
     expect(row_of(page)).to_contain_text("no runs yet")
     page.get_by_role("button", name="Run now nightly").click()
     confirm(page, "Run now", "the disk was full last night")
-    toast = page.locator(".toast", has_text="nightly runs")
+    toast = page.locator(".toast", has_text="nightly started")
     expect(row_of(page).get_by_role("link", name=re.compile("^waiting, manual"))).to_be_visible()
     [run] = schedules_of(console)[0].recent
     toast.get_by_role("link").click()
@@ -204,7 +204,7 @@ def test_the_keyboard_is_enough(console: Console, open_page: Open):
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="nightly: details")).to_be_focused()
     page.keyboard.press("r")
-    expect(page.get_by_role("dialog")).to_contain_text("at once")
+    expect(page.get_by_role("dialog")).to_contain_text("submits a task of @global:mail:Welcome now")
     page.get_by_role("dialog").get_by_role("button", name="Run now").press("Enter")
     expect(row_of(page).get_by_role("link", name=re.compile("^waiting"))).to_be_visible()
 

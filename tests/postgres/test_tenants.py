@@ -90,7 +90,7 @@ MATRIX: dict[str, tuple[str, Any]] = {
     "get_workflow": ("get_workflow({flow})", "PJ024"),
     "list_workflows": ("list_workflows('shop')", "PJ011"),
     "list_workflow_tasks": ("list_workflow_tasks({flow})", "PJ024"),
-    "show_workflow": ("show_workflow({flow})", "PJ024"),
+    "get_workflow_graph": ("get_workflow_graph({flow})", "PJ024"),
     "cancel_workflow": ("cancel_workflow({flow})", "PJ024"),
 }  # fmt: skip
 VIEWS = {"my_tasks", "problems", "overview", "jobs_status", "throughput"}

@@ -143,7 +143,7 @@ async def test_an_unknown_job_is_refused(queue):
 
 
 async def test_an_unknown_workflow_is_refused(queue):
-    for verb in (queue.get_workflow, queue.show_workflow, queue.cancel_workflow, queue.retry_workflow):
+    for verb in (queue.get_workflow, queue.get_workflow_graph, queue.cancel_workflow, queue.retry_workflow):
         with pytest.raises(WorkflowNotFound):
             await verb(999)
 
@@ -207,7 +207,7 @@ async def test_a_held_workflow_says_so(queue):
 async def test_a_workflow_is_shown_as_a_graph(queue):
     flow = await submit(queue)
     ids = flow.tasks
-    shown = await queue.show_workflow(flow.id)
+    shown = await queue.get_workflow_graph(flow.id)
     assert [node["name"] for node in shown["nodes"]] == ["top", "left", "right", "bottom"]
     assert shown["edges"] == [
         [ids["top"], ids["left"]],
@@ -215,7 +215,7 @@ async def test_a_workflow_is_shown_as_a_graph(queue):
         [ids["left"], ids["bottom"]],
         [ids["right"], ids["bottom"]],
     ]
-    part = await queue.show_workflow(flow.id, most=2)
+    part = await queue.get_workflow_graph(flow.id, most=2)
     assert (len(part["nodes"]), len(part["edges"]), part["left_off"]) == (2, 1, 2)
 
 

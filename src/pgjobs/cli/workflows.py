@@ -60,7 +60,7 @@ def show(workflow: Number, url: Url = None, limit: Limit = 50, as_json: AsJson =
 
     async def run(queue: ServerQueue) -> None:
         if as_json:
-            _print_json(await queue.show_workflow(workflow))
+            _print_json(await queue.get_workflow_graph(workflow))
             return
         found = await queue.get_workflow(workflow)
         print_pairs((name, getattr(found, name)) for name in _SHOWN)

@@ -38,6 +38,12 @@ class BlockingWorkflowVerbs:
         """One workflow."""
         return run(self._wrapped.get_workflow(workflow_id, workflow_uuid=workflow_uuid))
 
+    def get_workflow_graph(
+        self, workflow_id: int | None = None, *, workflow_uuid: UUID | None = None, most: int | None = None
+    ) -> Json:
+        """A workflow as a graph."""
+        return run(self._wrapped.get_workflow_graph(workflow_id, workflow_uuid=workflow_uuid, most=most))
+
     def list_workflow_tasks(
         self,
         workflow_id: int | None = None,
@@ -76,9 +82,3 @@ class BlockingWorkflowVerbs:
         return run(
             self._wrapped.retry_workflow(workflow_id, workflow_uuid=workflow_uuid, actor=actor, reason=reason)
         )
-
-    def show_workflow(
-        self, workflow_id: int | None = None, *, workflow_uuid: UUID | None = None, most: int | None = None
-    ) -> Json:
-        """A workflow as a graph."""
-        return run(self._wrapped.show_workflow(workflow_id, workflow_uuid=workflow_uuid, most=most))

@@ -44,6 +44,16 @@ class WorkflowVerbs:
         rows = await self.driver.call("get_workflow", workflow_id=workflow_id, workflow_uuid=workflow_uuid)
         return Workflow.of(rows[0])
 
+    async def get_workflow_graph(
+        self, workflow_id: int | None = None, *, workflow_uuid: UUID | None = None, most: int | None = None
+    ) -> Json:
+        """A workflow as a graph."""
+        rows = await self.driver.call(
+            "get_workflow_graph", workflow_id=workflow_id, workflow_uuid=workflow_uuid, most=most
+        )
+        document: Json = rows[0]["document"]
+        return document
+
     async def list_workflow_tasks(
         self,
         workflow_id: int | None = None,
@@ -89,13 +99,3 @@ class WorkflowVerbs:
             "retry_workflow", workflow_id=workflow_id, workflow_uuid=workflow_uuid, actor=actor, reason=reason
         )
         return Workflow.of(rows[0])
-
-    async def show_workflow(
-        self, workflow_id: int | None = None, *, workflow_uuid: UUID | None = None, most: int | None = None
-    ) -> Json:
-        """A workflow as a graph."""
-        rows = await self.driver.call(
-            "show_workflow", workflow_id=workflow_id, workflow_uuid=workflow_uuid, most=most
-        )
-        document: Json = rows[0]["document"]
-        return document

@@ -1,19 +1,19 @@
 -- A workflow as a graph, for whoever draws it: `nodes` and `edges` of its first `most` tasks,
 -- and how many were left off. Results are not part of it.
-create function pgjobs.show_workflow(workflow_id bigint default null, workflow_uuid uuid default null, most integer default 1000)
+create function pgjobs.get_workflow_graph(workflow_id bigint default null, workflow_uuid uuid default null, most integer default 1000)
 returns table (document jsonb)
 language plpgsql stable security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
-  v_id bigint := pgjobs._find_workflow(show_workflow.workflow_id, show_workflow.workflow_uuid);
+  v_id bigint := pgjobs._find_workflow(get_workflow_graph.workflow_id, get_workflow_graph.workflow_uuid);
   v_shown bigint[];
 begin
   if most is null or most not between 1 and 5000 then
     perform pgjobs._refuse('validation-error', 'most must be between 1 and 5000', format('Got %s.', most));
   end if;
   v_shown := array(
-    select w.task_id from pgjobs.workflow_tasks as w where w.workflow_id = v_id order by w.task_id limit show_workflow.most
+    select w.task_id from pgjobs.workflow_tasks as w where w.workflow_id = v_id order by w.task_id limit get_workflow_graph.most
   );
   return query
   select to_jsonb(f) || jsonb_build_object(
@@ -38,5 +38,5 @@ begin
 end
 $$;
 
-comment on function pgjobs.show_workflow is
-  'A workflow as a graph. Example: select document -> ''edges'' from pgjobs.show_workflow(7)';
+comment on function pgjobs.get_workflow_graph is
+  'A workflow as a graph. Example: select document -> ''edges'' from pgjobs.get_workflow_graph(7)';
