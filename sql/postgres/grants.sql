@@ -34,7 +34,7 @@ to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 -- Payloads and results.
 grant select on pgjobs.generic_jobs to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.get_task, pgjobs.watch_task, pgjobs.get_generic_job, pgjobs.list_generic_jobs, pgjobs.list_steps,
+  pgjobs.get_task, pgjobs.watch_task, pgjobs.get_generic_job, pgjobs.list_generic_jobs, pgjobs.list_steps, pgjobs.list_log,
   pgjobs.list_parents, pgjobs.list_workflow_tasks
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
@@ -49,7 +49,7 @@ grant execute on function
   pgjobs.register_job, pgjobs.set_error_policy, pgjobs.register_worker, pgjobs.heartbeat_worker,
   pgjobs.retire_worker, pgjobs.claim_tasks, pgjobs.start_tasks, pgjobs.report_progress, pgjobs.renew_tasks,
   pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks, pgjobs.mark_waiting, pgjobs.sweep,
-  pgjobs.acquire_generic_jobs, pgjobs.save_step, pgjobs.suspend_task, pgjobs.call_tasks
+  pgjobs.acquire_generic_jobs, pgjobs.append_log, pgjobs.save_step, pgjobs.suspend_task, pgjobs.call_tasks
 to pgjobs_worker, pgjobs_api;
 
 -- Operating.
@@ -146,6 +146,7 @@ grant execute on function
   pgjobs.register_job, pgjobs.register_worker, pgjobs.heartbeat_worker, pgjobs.retire_worker,
   pgjobs.claim_tasks, pgjobs.mark_waiting, pgjobs.start_tasks, pgjobs.report_progress, pgjobs.renew_tasks,
   pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks,
+  pgjobs.append_log, pgjobs.list_log,
   pgjobs.save_step, pgjobs.list_steps, pgjobs.suspend_task, pgjobs.call_tasks, pgjobs.send_signal, pgjobs.list_parents,
   pgjobs.submit_workflow, pgjobs.get_workflow, pgjobs.list_workflows, pgjobs.list_workflow_tasks, pgjobs.get_workflow_graph,
   pgjobs.cancel_workflow

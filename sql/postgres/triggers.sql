@@ -8,7 +8,7 @@ begin
     from unnest(array[
       'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events',
       'targets', 'run_targets', 'schedules', 'schedule_runs', 'steps', 'kept_progress', 'signals', 'dependencies',
-      'settled', 'rechecks', 'workflows', 'workflow_tasks', 'sharing', 'key_weights'
+      'settled', 'rechecks', 'workflows', 'workflow_tasks', 'sharing', 'key_weights', 'task_log'
     ]) as g (relation)
     union all
     select p.partition from pgjobs._partitions() as p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -104,3 +105,32 @@ def test_a_job_of_the_server_does_not_ask_for_a_worker(console: Console, open_pa
     expect(why).to_contain_text("No worker is registered")
     expect(todo).to_contain_text("inside the server")
     expect(todo).not_to_contain_text("pgjobs worker")
+
+
+def test_log_lines_appear_as_they_are_written(console: Console, open_page: Open):
+    async def begin(queue: Queue) -> tuple[str, Any]:
+        await queue.register_job(*JOB.split(":"))
+        task = await queue.submit_task(JOB)
+        (lease,) = await queue.claim_tasks(
+            holder="me", lease=timedelta(hours=1), in_room="@global", start=True
+        )
+        lines = [{"message": "reading the file"}, {"message": "odd line", "level": "warning", "dropped": 7}]
+        await queue.append_log([lease], [lines])
+        return await uuid_of(queue, task.task_id), lease
+
+    task, lease = with_queue(console, begin)
+    page = open_page(console, f"/tasks/{task}")
+    log = page.get_by_role("list", name="Log lines")
+    expect(log).to_contain_text("reading the file")
+    expect(log.get_by_role("listitem")).to_have_text(
+        [
+            "Attempt 1",
+            re.compile("info.*reading the file"),
+            "7 lines not kept",
+            re.compile("warning.*odd line"),
+        ]
+    )
+    with_queue(console, lambda queue: queue.append_log([lease], [[{"message": "the end\u202e is near"}]]))
+    expect(log).to_contain_text("the end")
+    expect(log.get_by_role("listitem")).to_have_count(5)
+    expect(log).not_to_contain_text("\u202e")

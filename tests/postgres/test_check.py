@@ -32,7 +32,7 @@ BREAKS = {
         " select task_id, signal, '1', now() from pgjobs.scheduled where waits_for = 'signal'"
     ),
     "no task is blocked that could run": "delete from pgjobs.dependencies; delete from pgjobs.rechecks",
-    "steps, signals and dependencies belong to a task": "update pgjobs.steps set task_id = 999",
+    "steps, signals, log lines and dependencies belong to a task": "update pgjobs.steps set task_id = 999",
     "a workflow has tasks": "delete from pgjobs.workflow_tasks",
     "a key that may run a task has a turn": "delete from pgjobs.key_turns",
     "a job that shares has a policy": "update pgjobs.jobs set is_shared = false",

@@ -73,6 +73,8 @@ KINDS = {
     f"GET {V1}/rooms/{{room_id}}/jobs/{{job_name}}/tasks": "room",
     f"POST {V1}/rooms/{{room_id}}/tasks/{{job_name}}": "room",
     f"POST {V1}/tasks/claim": "id",
+    f"GET {V1}/tasks/{{task_id}}/log": "id",
+    f"POST {V1}/tasks/{{task_id}}/log": "id",
     f"GET {V1}/tasks/{{task_id}}": "id",
     f"PATCH {V1}/tasks/{{task_id}}": "id",
     f"PUT {V1}/rooms/{{room_id}}/jobs": "room",
@@ -110,6 +112,7 @@ BODIES: dict[str, Any] = {
     f"POST {V1}/jobs/{{job_id}}/limit": {"max_running": 1},
     f"POST {V1}/jobs/{{job_id}}/sharing": {"fair": True},
     f"POST {V1}/tasks/{{task_id}}/resubmit": {"payload": {}},
+    f"POST {V1}/tasks/{{task_id}}/log": {"lines": [{"message": "a"}]},
 }
 NOT_DOCUMENTED = ("/metrics",)
 

@@ -21,7 +21,8 @@ FACADES = {
     "steps": [f"{step}_task{s}" for step in ("cancel", "retry", "ignore", "unignore") for s in ("", "s")],
     "upkeep": ["check", "fire_schedules", "list_metrics", "list_events"],
     "cleanups": ["unmark_waiting"],
-    "server": ["count_jobs", "count_schedules", "track_tasks", "watch_events"],
+    "operators": ["list_log"],
+    "server": ["append_log", "count_jobs", "count_schedules", "track_tasks", "watch_events"],
 }
 """Which verbs are not in the class of their noun; those about leases are in that of leases."""
 
@@ -30,7 +31,7 @@ ONE = frozenset(
 )
 MANY = frozenset(
     {"why", "top", "running", "waiting", "failed", "stuck", "storage", "throughput", "check", "sweep"}
-    | {"report_progress", "preview_schedule"}
+    | {"report_progress", "preview_schedule", "append_log", "list_log"}
 )
 """How many rows a verb answers with, where its name does not end as such names do."""
 
@@ -99,6 +100,8 @@ RECORDS = {
     "GenericJob": ["generic_jobs"],
     "InspectedTask": ["inspect_task"],
     "JobStatus": ["jobs_status"],
+    "LogLine": ["list_log"],
+    "LogAnswer": ["append_log"],
     "JobKey": ["list_keys"],
     "JobTarget": ["get_job_target", "set_job_target"],
     "Lease": ["claim_tasks"],

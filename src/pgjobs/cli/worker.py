@@ -33,6 +33,13 @@ def worker(
     grace: Annotated[float, typer.Option(min=0, help="Seconds running tasks get after SIGTERM.")] = 30,
     name: Annotated[str | None, typer.Option(help="Name of this worker in lists.")] = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
+    keep_log: Annotated[
+        str,
+        typer.Option(
+            envvar="PGJOBS_KEEP_LOG",
+            help="Keep lines of task.log from this level on: debug, info, warning, error or off.",
+        ),
+    ] = "info",
 ) -> None:
     """Run the tasks of some jobs until SIGTERM or Ctrl-C."""
     served = load(jobs)
@@ -55,6 +62,7 @@ def worker(
                 lease=timedelta(seconds=lease),
                 grace=timedelta(seconds=grace),
                 name=name,
+                keep_log=keep_log,
             )
             await worker.run(signals=True)
             if worker.stopped_by is signal.SIGINT:

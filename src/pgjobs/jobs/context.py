@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import UUID
 
 from pgjobs.errors import InvalidArgument, LeaseLost, PgJobsError, SchemaChanged
@@ -55,6 +56,51 @@ class Interrupted(PgJobsError):
     """Raised by `raise_if_cancelled`: the work on this task should stop."""
 
 
+class LogKeeper(Protocol):
+    """Who keeps log lines with their tasks."""
+
+    level: int
+
+    def add(self, task: TaskContext, level: int, message: str) -> None: ...
+
+    async def flush(self, tasks: list[TaskContext]) -> None: ...
+
+
+class TaskLog(logging.LoggerAdapter[logging.Logger]):
+    """The logger of a task: its lines go where the program's logging says, and are kept with the task."""
+
+    def __init__(self, task: TaskContext) -> None:
+        super().__init__(log, {"task_id": task.id, "job": task.row["job"], "attempt": task.attempt})
+        self._task = task
+
+    def log(self, level: int, msg: object, *args: Any, **kwargs: Any) -> None:
+        keeper = self._task.log_keeper
+        if keeper is not None and level >= keeper.level:
+            keeper.add(self._task, level, _text(msg, args, kwargs.get("exc_info")))
+        kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 1
+        super().log(level, msg, *args, **kwargs)
+
+
+def _text(msg: object, args: tuple[Any, ...], exc_info: Any) -> str:
+    # As logging formats: one mapping is for names, and what cannot be formatted is said as it is.
+    try:
+        text = (
+            str(msg) % (args[0] if len(args) == 1 and isinstance(args[0], Mapping) else args)
+            if args
+            else str(msg)
+        )
+    except Exception:
+        text = f"{msg!s} {args!r}"
+    if not exc_info:
+        return text
+    told = (
+        traceback.format_exception(exc_info)
+        if isinstance(exc_info, BaseException)
+        else [traceback.format_exc()]
+    )
+    return f"{text}\n{''.join(told).rstrip()}"
+
+
 class TaskContext(DurableTask):
     """One attempt at one task: what it is about, and what its handler may ask and say."""
 
@@ -65,6 +111,7 @@ class TaskContext(DurableTask):
         "interruption",
         "is_settled",
         "job",
+        "log_keeper",
         "loop",
         "queue",
         "result",
@@ -72,13 +119,21 @@ class TaskContext(DurableTask):
         "token",
     )
 
-    def __init__(self, row: Mapping[str, Any], job: Any, queue: Queue, deadline: float) -> None:
+    def __init__(
+        self,
+        row: Mapping[str, Any],
+        job: Any,
+        queue: Queue,
+        deadline: float,
+        log_keeper: LogKeeper | None = None,
+    ) -> None:
         self.row = row
         self.id: int = row["task_id"]
         self.token: UUID = row["token"]
         self.job = job
         self.queue = queue
         self.deadline = deadline
+        self.log_keeper = log_keeper
         self.interruption: Interruption | None = None
         self.is_settled = False
         self.is_suspended = False
@@ -128,10 +183,9 @@ class TaskContext(DurableTask):
             raise Interrupted(f"task {self.id}: {self.interruption}")
 
     @property
-    def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """A logger whose records carry the task's id, job and attempt."""
-        context = {"task_id": self.id, "job": self.row["job"], "attempt": self.attempt}
-        return logging.LoggerAdapter(log, context)
+    def log(self) -> TaskLog:
+        """A logger whose records carry the task's id, job and attempt, and are kept with the task."""
+        return TaskLog(self)
 
     async def report(self, progress: Json) -> None:
         """Publishes progress. Raises `LeaseLost` when the task is no longer this worker's."""
@@ -160,6 +214,7 @@ class TaskContext(DurableTask):
             async with self.queue.driver.transaction() as connection:
                 yield connection
                 document = None if self.result is None else self.job.signature.document(self.result)
+                await self._flush_log()
                 try:
                     await self.queue.bound_to(connection).complete_task((self.id, self.token), document)
                 except LeaseLost:
@@ -170,6 +225,11 @@ class TaskContext(DurableTask):
             # Not the handler's doing, so it costs no attempt.
             raise Snooze(timedelta(0)) from error
         self.is_settled = True
+
+    async def _flush_log(self) -> None:
+        """Before the lease is given up, without which no line is taken."""
+        if self.log_keeper is not None:
+            await self.log_keeper.flush([self])
 
     # for the worker
 

@@ -121,6 +121,7 @@ class DurableTask:
         """Gives worker and slot back for so long, counted from the first time it is reached."""
         kept = await self._kept(name)
         if kept is None or not kept.is_done:
+            await self._flush_log()
             self._go_on_or_leave(
                 await self._held(self.queue.suspend_task(self.id, self.token, name, delay=duration))
             )
@@ -133,6 +134,7 @@ class DurableTask:
         kept = await self._kept(name)
         if kept is not None and kept.is_done:
             return kept.result
+        await self._flush_log()
         return self._go_on_or_leave(
             await self._held(self.queue.suspend_task(self.id, self.token, name, delay=timeout, signal=name))
         )
@@ -150,6 +152,7 @@ class DurableTask:
     async def call_all(self, name: str, job: TypedJob[..., R], payloads: Sequence[Payload]) -> list[R]:
         """What many tasks return, in order of payloads; raises `CallFailed` for the first that did not."""
         await self._kept(name)
+        await self._flush_log()
         try:
             called = await self._call(name, job, payloads)
         except JobNotFound:
@@ -179,6 +182,9 @@ class DurableTask:
     async def kept_progress(self) -> Json:
         """What was last reported, in this attempt or in an earlier one."""
         return (await self.queue.get_task(self.id)).progress
+
+    async def _flush_log(self) -> None:
+        raise NotImplementedError
 
     async def _kept(self, name: str) -> Step | None:
         """The step of that name, if an earlier attempt came so far; refuses a name that was used already."""

@@ -15,6 +15,7 @@ from pgjobs.drivers.documents import Encoded
 from pgjobs.errors import PgJobsError, SchemaBehind, SchemaChanged
 from pgjobs.jobs.context import TaskContext
 from pgjobs.queue.queue import Queue
+from pgjobs.worker.log_lines import LogLines
 
 log = logging.getLogger("pgjobs.worker")
 
@@ -39,8 +40,15 @@ class Acknowledger:
     `returned` is called when tasks went back, to be due again some time.
     """
 
-    def __init__(self, queue: Queue, held: dict[int, TaskContext], returned: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        held: dict[int, TaskContext],
+        returned: Callable[[], None],
+        log_lines: LogLines | None = None,
+    ) -> None:
         self._queue = queue
+        self._log_lines = log_lines
         self._returned = returned
         self._held = held
         self._completed: list[tuple[TaskContext, Encoded | None]] = []
@@ -103,6 +111,8 @@ class Acknowledger:
         pause = 0.05
         while items:
             try:
+                if self._log_lines is not None:
+                    await self._log_lines.flush([task for task, _ in items])
                 rows = await send(items)
             except Exception as error:
                 # What an upgrade gets in the way of says nothing about the tasks.

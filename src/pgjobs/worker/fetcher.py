@@ -20,6 +20,7 @@ from pgjobs.queue import records as models
 from pgjobs.queue.claims import UNREADABLE
 from pgjobs.queue.queue import Queue
 from pgjobs.worker.acknowledger import Acknowledger
+from pgjobs.worker.log_lines import LogLines
 from pgjobs.worker.prefetch import LARGEST_CLAIM, Prefetch
 from pgjobs.worker.runner import Runner
 
@@ -63,6 +64,7 @@ class Fetcher:
         lease: timedelta,
         poll: timedelta,
         durable: bool,
+        log_lines: LogLines | None = None,
     ) -> None:
         self.worker_id: UUID | None = None
         self._clock_ahead = timedelta(0)
@@ -74,6 +76,7 @@ class Fetcher:
         self._prefetch = Prefetch(runner, prefetch)
         self._lease = lease
         self._durable = durable
+        self._log_lines = log_lines
         self._poll = poll.total_seconds()
         self._pause = self._poll / 8
         self._jobs: Mapping[int, TypedJob[..., Any]] = {}
@@ -207,7 +210,7 @@ class Fetcher:
         tasks = []
         for row in rows:
             job = self._jobs.get(row["job_id"])
-            task = TaskContext(row, job, self._queue, asked_at + granted)
+            task = TaskContext(row, job, self._queue, asked_at + granted, self._log_lines)
             self._held[task.id] = task
             if job is None:
                 log.error("task %s: this worker has no handler for %s", task.id, row["job"])

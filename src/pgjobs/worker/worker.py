@@ -30,6 +30,7 @@ from pgjobs.worker.acknowledger import Acknowledger
 from pgjobs.worker.calls import call_for
 from pgjobs.worker.fetcher import Fetcher
 from pgjobs.worker.heartbeat import Keeper
+from pgjobs.worker.log_lines import LogLines, kept_from
 from pgjobs.worker.processes import ProcessPool
 from pgjobs.worker.runner import Runner
 from pgjobs.worker.spans import spans
@@ -43,7 +44,8 @@ class Worker:
     """Runs the tasks of `jobs`. `await worker.run()` until `worker.stop()` or a signal.
 
     After `stop`, what has not started is released and what runs has `grace` to
-    finish; then it is cancelled and released too. Neither uses up an attempt.
+    finish; then it is cancelled and released too. Neither uses up an attempt. What handlers
+    write with `task.log` is kept with their tasks from the level `keep_log` on; "off" keeps nothing.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Worker:
         sweep: timedelta | None = timedelta(seconds=30),
         name: str | None = None,
         durable_claims: bool = False,
+        keep_log: str = "info",
     ) -> None:
         if concurrency < 1 or (prefetch is not None and prefetch < 0):
             raise InvalidArgument("concurrency must be at least 1 and prefetch not negative")
@@ -75,12 +78,14 @@ class Worker:
         self._threads = ThreadPoolExecutor(concurrency, thread_name_prefix="pgjobs-task")
         self._processes = ProcessPool(processes or os.cpu_count() or 1)
         self._held: dict[int, TaskContext] = {}
-        self._acknowledger = Acknowledger(queue, self._held, self._returned)
+        level = kept_from(keep_log) if queue.driver.dialect != "sqlite" else None
+        self._log_lines = LogLines(queue, level) if level is not None else None
+        self._acknowledger = Acknowledger(queue, self._held, self._returned, self._log_lines)
         self._runner = Runner(concurrency, self._acknowledger, self._freed)
         self._fetcher = Fetcher(
             queue, self._runner, self._acknowledger, self._held,
             concurrency=concurrency, prefetch=prefetch, lease=lease, poll=poll,
-            durable=durable_claims,
+            durable=durable_claims, log_lines=self._log_lines,
         )  # fmt: skip
         self._keeper: Keeper | None = None
         self._stopped = asyncio.Event()
@@ -158,6 +163,10 @@ class Worker:
             asyncio.create_task(self._for_ever("claiming", self._fetch)),
             asyncio.create_task(self._for_ever("acknowledging", self._acknowledger.run)),
         ]
+        if self._log_lines is not None:
+            self._background.append(
+                asyncio.create_task(self._for_ever("keeping log lines", self._log_lines.run))
+            )
         if self._sweep is not None:
             self._background.append(asyncio.create_task(self._for_ever("sweeping", self._sweep_on)))
             if self.queue.driver.dialect != "sqlite":

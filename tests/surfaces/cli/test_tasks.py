@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -214,3 +215,21 @@ def test_what_cannot_be_meant_is_a_usage_error(arguments: tuple[str, ...], tmp_p
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "none.db").exists()
+
+
+@pytest.mark.postgres_only
+async def test_the_log_of_a_task_is_shown_and_followed_to_its_end(pgjobs: Pgjobs, queue: Queue, job: str):
+    task = (await queue.submit_task(job)).task_id
+    assert pgjobs("tasks", "log", task).stderr == f"Task {task} has no log lines.\n"
+    (lease,) = await queue.claim_tasks(holder="me", lease=timedelta(minutes=1), in_room="@global")
+    await queue.append_log([lease], [[{"message": "begun"}, {"message": "odd\n\x1b[31mred", "dropped": 2}]])
+    await queue.complete_task(lease)
+    shown = pgjobs("tasks", "log", task, "--follow")
+    first, second, gap, third, fourth = shown.stdout.splitlines()
+    assert first == "Attempt 1"
+    assert second.endswith(" info     begun")
+    assert gap == "  … 2 lines not kept"
+    assert third.endswith(" info     odd")
+    assert fourth.strip() == "[31mred"
+    last = pgjobs("tasks", "log", task, "--lines", 1, "--json")
+    assert [json.loads(line)["number"] for line in last.stdout.splitlines()] == [4]

@@ -106,6 +106,7 @@ begin
   delete from pgjobs.steps as s where s.task_id = any (_forget_durable.task_ids);
   delete from pgjobs.kept_progress as k where k.task_id = any (_forget_durable.task_ids);
   delete from pgjobs.signals as g where g.task_id = any (_forget_durable.task_ids);
+  delete from pgjobs.task_log as l where l.task_id = any (_forget_durable.task_ids);
   if pgjobs._are_dependencies_used() then
     delete from pgjobs.dependencies as d where d.task_id = any (_forget_durable.task_ids);
     -- What waits for a task that is removed will not see it end.
@@ -126,7 +127,7 @@ end
 $$;
 
 comment on function pgjobs._forget_durable is
-  'Removes steps, signals and dependencies of tasks that are removed. Example: see pgjobs._remove_ended, which calls it';
+  'Removes steps, signals, log lines and dependencies of tasks that are removed. Example: see pgjobs._remove_ended, which calls it';
 
 create function pgjobs._wait_phase(waits_for text)
 returns text

@@ -36,11 +36,13 @@ begin
     where d.task_id = v.task_id
   ))
   union all
-  select 'steps, signals and dependencies belong to a task', count(*)
+  select 'steps, signals, log lines and dependencies belong to a task', count(*)
   from (
     select s.task_id from pgjobs.steps as s
     union all
     select k.task_id from pgjobs.kept_progress as k
+    union all
+    select l.task_id from pgjobs.task_log as l
     union all
     select g.task_id from pgjobs.signals as g
     union all

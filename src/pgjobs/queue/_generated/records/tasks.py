@@ -81,6 +81,26 @@ class Lease(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class LogAnswer(Record):
+    """A row of `append_log`: keeps log lines of running tasks."""
+
+    task_id: int
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine(Record):
+    """A row of `list_log`: the log lines of a task."""
+
+    position: int
+    attempt: int
+    number: int
+    at: datetime
+    level: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Mark(Record):
     """A row of `mark_waiting`: asks for a wake-up."""
 

@@ -27,6 +27,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.tasks import LogLine
 from pgjobs.queue._generated.verbs.operators import OperatorVerbs
 from pgjobs.queue.run_sync import run
 
@@ -57,6 +58,22 @@ class BlockingOperatorVerbs:
     ) -> list[JobStatus]:
         """Every job with what waits, runs and ended."""
         return run(self._wrapped.jobs_status(of_jobs, with_times=with_times))
+
+    def list_log(
+        self,
+        task_id: int,
+        *,
+        of_attempt: int | None = None,
+        after: int | None = None,
+        newest: bool | None = None,
+        page_size: int | None = None,
+    ) -> list[LogLine]:
+        """The log lines of a task."""
+        return run(
+            self._wrapped.list_log(
+                task_id, of_attempt=of_attempt, after=after, newest=newest, page_size=page_size
+            )
+        )
 
     def overview(self) -> Overview:
         """The queue in one row."""

@@ -28,6 +28,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.tasks import LogLine
 
 
 class OperatorVerbs:
@@ -67,6 +68,26 @@ class OperatorVerbs:
         """Every job with what waits, runs and ended."""
         rows = await self.driver.call("jobs_status", of_jobs=of_jobs, with_times=with_times)
         return JobStatus.each(rows)
+
+    async def list_log(
+        self,
+        task_id: int,
+        *,
+        of_attempt: int | None = None,
+        after: int | None = None,
+        newest: bool | None = None,
+        page_size: int | None = None,
+    ) -> list[LogLine]:
+        """The log lines of a task."""
+        rows = await self.driver.call(
+            "list_log",
+            task_id=task_id,
+            of_attempt=of_attempt,
+            after=after,
+            newest=newest,
+            page_size=page_size,
+        )
+        return LogLine.each(rows)
 
     async def overview(self) -> Overview:
         """The queue in one row."""

@@ -32,8 +32,10 @@ from pgjobs.queue._generated.records.server import (
     TaskAnswer,
     Token,
 )
+from pgjobs.queue._generated.records.tasks import LogAnswer
 from pgjobs.queue.base import Json
 from pgjobs.queue.claims import readable_claim
+from pgjobs.queue.held import Held, named
 
 
 class ServerVerbs:
@@ -55,6 +57,11 @@ class ServerVerbs:
             "act_on_cleanups", step=step, run_ids=run_ids, actor=actor, reason=reason, dry_run=dry_run
         )
         return ActOnCleanupsResult.each(rows)
+
+    async def append_log(self, held: Held, lines: Sequence[Json]) -> list[LogAnswer]:
+        """Keeps log lines of running tasks."""
+        rows = await self.driver.call("append_log", **named(held), lines=lines)
+        return LogAnswer.each(rows)
 
     async def claim_and_show(
         self, worker_id: UUID, *, actor: str | None = None, durable: bool | None = None

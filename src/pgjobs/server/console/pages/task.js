@@ -11,6 +11,7 @@ import { Ago, Bones, Copy, Empty, Head, Json, Meter, Panel, Trouble, share } fro
 import { taskTag, tone } from "../parts/tags.js";
 import { duplicate, retryEdited } from "../parts/submit.js";
 import { cancelOne, forceEnd, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
+import { logOf, TaskLog } from "../parts/tasklog.js";
 import { say } from "../parts/toasts.js";
 import { Why } from "../parts/why.js";
 import { address, goInstead, jobAddress, workerAddress } from "../router.js";
@@ -147,7 +148,9 @@ export const Task = view((given, leaving) => {
     isMine,
   );
   const why = resource(leaving, (aborted) => get(`tasks/${id}/why`, {}, aborted));
-  const reload = () => [task, attempts, events, why].forEach((part) => part.reload());
+  const isHeld = () => ["claimed", "running"].includes(task.data.peek()?.status);
+  const log = logOf(leaving, id, isHeld, isMine);
+  const reload = () => [task, attempts, events, why, log].forEach((part) => part.reload());
   const earlier = async () => {
     const { previous } = events.data.peek();
     try {
@@ -186,6 +189,7 @@ export const Task = view((given, leaving) => {
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
           ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}
+          <${Panel} title="Log"><${TaskLog} of=${log} isRunning=${isHeld()} /><//>
           <${Panel} title="Attempts"><${Attempts} items=${attempts.data.value?.items} task=${now} /><//>
         </div>
         <div class="stack">
