@@ -151,7 +151,7 @@ def keys(
     if as_json:
         from pydantic import RootModel
 
-        from pgjobs.server.console_api.schemas import KeySeen
+        from pgjobs.server.console_api.job_schemas import KeySeen
 
         print_document(RootModel([KeySeen.model_validate(key, from_attributes=True) for key in found]))
         return

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
+from pytest_postgresql.executors import NoopExecutor
 
 from pgjobs import sync
 from pgjobs.contrib.manager import JobManager, ManagerSettings
 from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
+from tests.databases import Databases
 
 OpenManager = Callable[..., Any]
 
@@ -30,18 +34,47 @@ class Awaited:
         return call
 
 
-@pytest.fixture(params=["database_url", "sqlite_url"], ids=["postgres", "sqlite"])
-def home_url(request: pytest.FixtureRequest) -> str:
-    return str(request.getfixturevalue(request.param))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All on one event loop, so that connections outlive their test: opening one costs more than a test."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def postgres_home(databases: Databases, migrated_template: NoopExecutor) -> AsyncIterator[PostgresHome]:
+    with databases.new(migrated_template.template_dbname) as url:
+        home = PostgresHome(url)
+        await home.open()
+        yield home
+        await home.close()
+
+
+@pytest.fixture(params=["postgres", "sqlite"])
+def given_home(request: pytest.FixtureRequest) -> Home:
+    """On Postgres one that the tests of a module share, each of which finds it empty."""
+    if request.param == "sqlite":
+        return SqliteHome(request.getfixturevalue("sqlite_url"))
+    home: PostgresHome = request.getfixturevalue("postgres_home")
+    return home
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def home(given_home: Home) -> AsyncIterator[Home]:
+    if isinstance(given_home, PostgresHome):
+        await given_home.empty()
+        await given_home.clock.advance(-given_home.clock.shift)
+    else:
+        await given_home.open()
+    yield given_home
+    assert [rule for rule in await given_home.queue.check() if rule.violations] == []
+    if isinstance(given_home, SqliteHome):
+        await given_home.close()
 
 
 @pytest.fixture
-async def home(home_url: str) -> AsyncIterator[Home]:
-    home: Home = SqliteHome(home_url) if home_url.startswith("sqlite") else PostgresHome(home_url)
-    await home.open()
-    yield home
-    assert [rule for rule in await home.queue.check() if rule.violations] == []
-    await home.close()
+def home_url(home: Home) -> str:
+    return home.url
 
 
 @pytest.fixture

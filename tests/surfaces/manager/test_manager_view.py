@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+import pytest_asyncio
 
 from pgjobs.contrib.manager import GenericJob, JobManager
 
@@ -25,14 +26,14 @@ where a.attrelid = 'pgjobs.generic_jobs'::regclass and a.attnum > 0
 """
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def psql(database_url: str) -> AsyncIterator[asyncpg.Connection[Any]]:
     connection = await asyncpg.connect(database_url)
     yield connection
     await connection.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def manager(database_url: str) -> AsyncIterator[JobManager]:
     async with JobManager(database_url) as manager:
         yield manager

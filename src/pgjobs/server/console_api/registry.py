@@ -12,17 +12,8 @@ from pgjobs.errors import JobNotFound
 from pgjobs.queue.records import Counted
 from pgjobs.server.api.schemas import Page
 from pgjobs.server.auth.credentials import OperatorDep, Reading, ReadQueueDep
-from pgjobs.server.console_api.schemas import (
-    Because,
-    Forgotten,
-    JobSeen,
-    KeySeen,
-    LimitWanted,
-    ProviderSeen,
-    SharingSeen,
-    SharingWanted,
-    WorkerSeen,
-)
+from pgjobs.server.console_api.job_schemas import JobSeen, KeySeen, LimitWanted, SharingSeen, SharingWanted
+from pgjobs.server.console_api.schemas import Because, Forgotten, ProviderSeen, WorkerSeen
 from pgjobs.server.console_api.worker_schemas import WorkerInFull
 from pgjobs.server.dependencies import LimitDep, OffsetDep, QueueDep
 from pgjobs.server.openapi import problems
