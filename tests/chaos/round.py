@@ -176,7 +176,7 @@ async def _recover(ground: Ground, ended: int, pause: float) -> None:
     """However slow the machine, something is done between two faults, unless nothing is left to do."""
     with suppress(TimeoutError):
         async with asyncio.timeout(15 * pause):
-            while (await ground.ask(_ENDED))[0] <= ended:
+            while (await ground.ask(_ENDED))[0] <= ended:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
 
