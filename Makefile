@@ -31,8 +31,8 @@ check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 browser: $(STAMP)
 	@sh .ci/chromium $(VENV)
 
-soak: $(STAMP) ## the long rounds: 10,000 tasks through killed and frozen workers, 200 listeners in one room
-	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_CHANGES=2000 PGJOBS_UPGRADE_TASKS=2000000 PGJOBS_UPGRADE_WAIT=0.1 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
+soak: $(STAMP) ## the long rounds: 10,000 tasks and 2,000 workflows through killed and frozen workers, 200 listeners in one room
+	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_WORKFLOWS=2000 PGJOBS_SOAK_CHANGES=2000 PGJOBS_UPGRADE_TASKS=2000000 PGJOBS_UPGRADE_WAIT=0.1 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
 
 failover: $(STAMP) ## the long rounds: six times the primary is killed and its standby promoted, under load
 	PGJOBS_FAILOVER_ROUNDS=6 PGJOBS_FAILOVER_TASKS=500 $(BIN)/pytest tests/reliability -k "failover or primary" --log-cli-level=INFO --log-disable=asyncpg.pool $(ARGS)
@@ -49,7 +49,7 @@ model: $(STAMP) ## look at every state of the larger models (tests/model), where
 mutate: $(STAMP) ## break the code in a hundred places, one at a time, and see a test fail for each (ARGS="--only claim", "--help")
 	$(BIN)/python -m tests.mutations $(ARGS)
 
-chaos: $(STAMP) ## 10,000 tasks while workers, servers, Postgres, pools and disks fail; kept in benchmarks/results/chaos (ARGS="--help")
+chaos: $(STAMP) ## 50,000 tasks, 2,000 workflows of them, while workers, servers, Postgres, pools and disks fail, in 20 minutes; kept in benchmarks/results/chaos (ARGS="--help")
 	$(BIN)/python -m tests.chaos $(ARGS)
 
 lint: $(STAMP) ## ruff, mypy, sqlfluff, import-linter, squawk

@@ -89,7 +89,7 @@ async def pickup(bench: Bench, scale: Scale, samples: Samples) -> None:
 
 
 def _workers(bench: Bench) -> list[Peer]:
-    return [OURS, *(peer for peer in bench.peers if not peer.is_http)]
+    return [OURS, *(peer for peer in bench.peers if peer.only is None)]
 
 
 def _count(peer: Peer, scale: Scale) -> int:

@@ -20,7 +20,7 @@ from benchmarks.peers.players import Unplayable, free_port
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
 from pgjobs import Queue
 
-HTTP_PEER = next(peer for peer in PEERS if peer.is_http)
+HTTP_PEER = next(peer for peer in PEERS if peer.only == "http")
 SECRET = "a secret for benchmarks only, long enough for HS256"
 CLIENTS = 16
 FEW = 4

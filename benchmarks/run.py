@@ -54,7 +54,7 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
     progress.begin(scenario)
     samples = Samples(tick=progress.tick)
     for peer in PEERS if scenario.is_contest else ():
-        if peer not in bench.peers and peer.is_http == (scenario.name == "http"):
+        if peer not in bench.peers and peer.takes_part(scenario.name):
             samples.skip(peer.name, "not installed or not chosen")
     before = processor_time()
     await scenario.measure(bench, scale, samples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from benchmarks import claims, console, contests, core, http_cycle, retention, sharing, wakeups
+from benchmarks import before, claims, console, contests, core, flows, http_cycle, retention, sharing, wakeups
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
 
 __all__ = ["SCENARIOS", "Bar", "Samples", "Scale", "Scenario"]
@@ -22,6 +22,8 @@ SCENARIOS: list[Scenario] = [
     *core.SCENARIOS,
     *claims.SCENARIOS,
     *sharing.SCENARIOS,
+    *flows.SCENARIOS,
+    *before.SCENARIOS,
     *wakeups.SCENARIOS,
     *http_cycle.SCENARIOS,
     *_views(),

@@ -109,7 +109,7 @@ async def _wait_again(session: asyncpg.Connection) -> None:
 
 async def idle(bench: Bench, scale: Scale, samples: Samples) -> None:
     """Queries per second of one idle worker, counted on its way to Postgres."""
-    contenders = [OURS, *(peer for peer in bench.peers if peer.has_idle_worker and not peer.is_http)]
+    contenders = [OURS, *(peer for peer in bench.peers if peer.has_idle_worker and peer.only is None)]
     async with asyncio.TaskGroup() as group:
         for peer in contenders:
             group.create_task(_watch(bench, peer, scale, samples))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.peers.environments import Environment, Node, OwnPython, Python
+from benchmarks.peers.environments import Environment, Node, OwnPython, Python, Revision
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,20 @@ class Peer:
     submits_many: bool = True
     has_idle_worker: bool = True
     needs_redis: bool = False
-    is_http: bool = False
-    """A server rather than a worker: takes part in the HTTP contest alone."""
+    only: str | None = None
+    """The one contest it takes part in, where that is not its own kind of thing in all others."""
+
+    def takes_part(self, contest: str) -> bool:
+        return self.only == (contest if contest in _OF_THEIR_OWN else None)
 
 
 OURS = Peer("pgjobs", OwnPython(), "play_pgjobs.py", drained=100_000)
+
+_OF_THEIR_OWN = ("http", "workflows", "before")
+"""Contests whose peers take part in no other."""
+
+BEFORE = Peer("pgjobs before", Revision("before", ("51fbf67",)), "play_pgjobs.py", 100_000, only="before")
+"""As it was before tasks could wait for anything."""
 
 PEERS = (
     Peer("Graphile Worker", Node("graphile-worker", ("graphile-worker@0.18",)), "play_graphile.mjs", 100_000),
@@ -55,6 +64,15 @@ PEERS = (
         ),
         "zndraw_joblib_app.py",
         120,
-        is_http=True,
+        only="http",
     ),
+    Peer("DBOS", Python("dbos", ("dbos==3.3.*",)), "play_dbos.py", 400, only="workflows"),
+    Peer(
+        "Absurd",
+        Python("absurd", ("absurd-sdk==0.5.1", "absurdctl==0.5.1", "psycopg[binary]")),
+        "play_absurd.py",
+        1_000,
+        only="workflows",
+    ),
+    BEFORE,
 )

@@ -94,6 +94,18 @@ class Python(Environment):
         self._run(self.path / "bin/python", "-m", "pip", "install", "--quiet", *self.packages)
 
 
+class Revision(Python):
+    """A virtual environment with an earlier commit of this repository: needs git and its history."""
+
+    def _install(self) -> None:
+        root = Path(__file__).parents[2]
+        archive = self.path / "source.tar"
+        self._run("git", "-C", root, "archive", "--output", archive, *self.packages)
+        shutil.unpack_archive(archive, self.path / "source")
+        self._run(sys.executable, "-m", "venv", self.path)
+        self._run(self.path / "bin/python", "-m", "pip", "install", "--quiet", self.path / "source")
+
+
 class Node(Environment):
     """An npm prefix; where the system's Node is too old, with a Node of its own."""
 

@@ -42,7 +42,7 @@ async def test_a_scenario_measures_us(empty_database_url: str, scenario: Scenari
 
 
 async def test_a_peer_takes_its_turn(empty_database_url: str) -> None:
-    peer = next((peer for peer in PEERS if peer.environment.is_installed and not peer.is_http), None)
+    peer = next((peer for peer in PEERS if peer.environment.is_installed and peer.only is None), None)
     if peer is None:
         pytest.skip("no peer is installed; benchmarks/run.py --install does it")
     async with open_bench(empty_database_url) as bench:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
+from pgjobs.schema.embedded import EmbeddedPostgresError
 from tests.chaos.ground import LEASE_SECONDS, Ground
 from tests.postgres.pooler import find_pgbouncer
 
@@ -23,13 +24,14 @@ class Unavailable(Exception):
 
 
 async def kill_worker(ground: Ground, luck: random.Random) -> None:
-    ground.crew.kill(_one_of(ground.crew.processes, luck))
-    ground.crew.hire()
+    crew = luck.choice(ground.crews)
+    crew.kill(_one_of(crew.processes, luck))
+    crew.hire()
 
 
 async def freeze_worker(ground: Ground, luck: random.Random) -> None:
     """Past the end of its leases, so that it acts as a zombie when it wakes."""
-    process = _one_of(ground.crew.processes, luck)
+    process = _one_of(luck.choice(ground.crews).processes, luck)
     process.send_signal(signal.SIGSTOP)
     await asyncio.sleep(LEASE_SECONDS * luck.uniform(1.2, 2))
     process.send_signal(signal.SIGCONT)
@@ -51,7 +53,7 @@ async def freeze_http_client(ground: Ground, luck: random.Random) -> None:
 async def kill_api_server(ground: Ground, luck: random.Random) -> None:
     await asyncio.to_thread(ground.server.kill)
     await asyncio.sleep(luck.uniform(0, 1))
-    await asyncio.to_thread(ground.server.start, 120)
+    await asyncio.to_thread(ground.revive_server)
 
 
 async def kill_postgres(ground: Ground, luck: random.Random) -> None:
@@ -63,6 +65,14 @@ async def kill_postgres(ground: Ground, luck: random.Random) -> None:
 async def restart_postgres(ground: Ground, luck: random.Random) -> None:
     ground.signal_postgres(signal.SIGINT)
     await asyncio.to_thread(ground.revive_postgres)
+
+
+async def fail_over(ground: Ground, luck: random.Random) -> None:
+    """The primary is lost for good; a standby that had all it acknowledged goes on at another address."""
+    try:
+        await ground.fail_over(luck.uniform(0.2, 1))
+    except EmbeddedPostgresError as reason:
+        raise Unavailable(str(reason)) from reason
 
 
 async def kill_backend(ground: Ground, luck: random.Random) -> None:
@@ -144,6 +154,7 @@ FAULTS: dict[str, Fault] = {
         kill_api_server,
         kill_postgres,
         restart_postgres,
+        fail_over,
         kill_backend,
         freeze_postgres,
         cut_sessions,
@@ -154,7 +165,6 @@ FAULTS: dict[str, Fault] = {
         restart_pooler,
     )
 }
-"""Leaders of a cluster are killed by `make failover`, which has two nodes."""
 
 
 def _one_of(processes: list[subprocess.Popen[bytes]], luck: random.Random) -> subprocess.Popen[bytes]:

@@ -18,13 +18,16 @@ import asyncpg
 
 from pgjobs import Queue
 from pgjobs.drivers.transient import TRANSIENT
-from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError
+from pgjobs.schema.embedded import EmbeddedPostgres
 from tests.chaos.http_client import CATEGORY, NAME, ROOM
 from tests.postgres.pooler import Pooler, find_pgbouncer
+from tests.reliability.crashes import kill, processes, revive
 from tests.reliability.crew import Crew
+from tests.reliability.durable_worker import begin, finish, middle, page
 from tests.reliability.ledger_worker import record
+from tests.reliability.nodes import copy, promote, wait_for_standby
 from tests.server import new_home
-from tests.surfaces.processes import Server
+from tests.surfaces.processes import Server, free_port
 
 LEASE_SECONDS = 2.0
 _Answer = TypeVar("_Answer")
@@ -47,27 +50,52 @@ class Ground:
         self.disk.mkdir()
         self.disk.chmod(0o711)
         self.is_small_disk = _mount(self.disk)
-        self.postgres = EmbeddedPostgres(self.disk / "server", options=_SETTINGS)
+        self._ports = [free_port(), free_port()]
+        self._copies = 0
+        self.postgres = EmbeddedPostgres(self.disk / "server", port=self._ports[0], options=_SETTINGS)
         self.pooler: Pooler | None = None
         self._log, self._seed = log, seed
         self.clock = self._home / "clock"
+
+    @property
+    def url(self) -> str:
+        """Both places where the primary may be, in the same order wherever it is."""
+        places = ",".join(f"127.0.0.1:{port}" for port in self._ports)
+        password = self.postgres.password
+        return f"postgresql://postgres:{password}@{places}/postgres?target_session_attrs=primary"
+
+    @property
+    def crews(self) -> tuple[Crew, ...]:
+        """Who works through SQL."""
+        return self.crew, self.flows
 
     async def __aenter__(self) -> Self:
         await asyncio.to_thread(self.postgres.start)
         async with await Queue.connect(self.postgres.url) as queue:
             await queue.migrate()
             await record.register(queue)
+            for job in (begin, middle, finish, page):
+                await job.register(queue)
             await queue.register_job(ROOM, CATEGORY, NAME, max_attempts=1000, keep=True)
         await self.ask("update pgjobs.settings set worker_timeout = '4 s'")
-        await self.ask("create table ledger (number integer, attempt integer, pid integer)")
+        await self.ask("create table begun (number integer primary key)")
+        await self.ask("create table ledger (number integer, attempt integer, pid integer, name text)")
         self.server = Server(
-            self.postgres.url,
+            self.url,
             PGJOBS_SWEEPER_INTERVAL_SECONDS="1",
             PGJOBS_WORKER_TIMEOUT_SECONDS="4",
             PGJOBS_ALLOWED_CATEGORIES="*",
         )
         self.crew = Crew(
-            self.postgres.url, self._log / "workers", size=0, lease_seconds=LEASE_SECONDS, seed=self._seed
+            self.url, self._log / "workers", size=0, lease_seconds=LEASE_SECONDS, seed=self._seed
+        )
+        self.flows = Crew(
+            self.url,
+            self._log / "flows",
+            size=0,
+            lease_seconds=LEASE_SECONDS,
+            seed=self._seed,
+            worker="tests.reliability.durable_worker",
         )
         self.clients = Crew(
             self.server.base,
@@ -94,6 +122,8 @@ class Ground:
         self.server.start(patience=120)
         for _ in range(3):
             self.crew.hire()
+        for _ in range(2):
+            self.flows.hire()
         for _ in range(3):
             self.clients.hire()
         if self.pooler:
@@ -101,9 +131,7 @@ class Ground:
 
     def hire_pooled(self) -> None:
         assert self.pooler is not None
-        self.crew.hire(
-            PGJOBS_LEDGER_URL=self.pooler.url, PGJOBS_POOLED="true", PGJOBS_LISTEN_URL=self.postgres.url
-        )
+        self.crew.hire(PGJOBS_LEDGER_URL=self.pooler.url, PGJOBS_POOLED="true", PGJOBS_LISTEN_URL=self.url)
 
     @property
     def can_fake_time(self) -> bool:
@@ -130,6 +158,7 @@ class Ground:
                 stack.callback(self.pooler.close)
             stack.callback(self.server.kill)
             stack.push(self.clients.__exit__)
+            stack.push(self.flows.__exit__)
             stack.push(self.crew.__exit__)
 
     async def ask(self, query: str, *arguments: Any) -> list[Any]:
@@ -151,49 +180,59 @@ class Ground:
         os.kill(self.postgres._process.pid, how)
 
     def kill_postgres(self) -> None:
-        """All of its processes at once."""
-        assert self.postgres._process is not None
-        # Its children lead sessions of their own.
-        for pid in [self.postgres._process.pid, *self.backends()]:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        kill(self.postgres)
+
+    def revive_postgres(self) -> None:
+        revive(self.postgres)
+
+    def revive_server(self) -> None:
+        """Again, and again: one that finds no database when it starts has ended, as it should."""
+        deadline = time.monotonic() + 240
+        while True:
+            try:
+                self.server.start(patience=40)
+                return
+            except AssertionError:
+                if time.monotonic() > deadline:
+                    raise
+                self.server.kill()
 
     def freeze(self) -> None:
-        for pid in [*self.backends(), *self._postmaster()]:
+        for pid in reversed(processes(self.postgres)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        for pid in [*self._postmaster(), *self.backends()]:
+        for pid in processes(self.postgres):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
 
-    def _postmaster(self) -> list[int]:
-        return [self.postgres._process.pid] if self.postgres._process else []
-
     def backends(self) -> list[int]:
-        found = []
-        for parent in self._postmaster():
-            with suppress(OSError):
-                found = [
-                    int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-                ]
-        return found
+        return processes(self.postgres)[1:]
 
-    def revive_postgres(self) -> None:
-        """Starts it again, and again: what it left behind may be in the way for a moment."""
-        process, self.postgres._process = self.postgres._process, None
-        if process is not None:
-            process.wait(60)
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                self.postgres.start()
-                return
-            except EmbeddedPostgresError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.3)
+    async def fail_over(self, pause: float) -> None:
+        """A synchronous standby is made, the primary killed, and the standby takes its place."""
+        self._copies += 1
+        (port,) = (port for port in self._ports if port != self.postgres.port)
+        standby = EmbeddedPostgres(self.disk / f"copy {self._copies}", port=port, options=_SETTINGS)
+        await asyncio.to_thread(copy, self.postgres, standby)
+        await asyncio.to_thread(standby.start)
+        connection = await asyncpg.connect(self.postgres.url)
+        try:
+            await wait_for_standby(connection)
+        finally:
+            connection.terminate()
+        await asyncio.sleep(pause)
+        self.kill_postgres()
+        lost, self.postgres = self.postgres, standby
+        assert lost._process is not None
+        await asyncio.to_thread(lost._process.wait, 60)
+        await promote(standby)
+        shutil.rmtree(lost.directory, ignore_errors=True)
+        if self.pooler:
+            await asyncio.to_thread(self.pooler.kill)
+            self.pooler.aim_at(self.postgres.url)
+            await asyncio.to_thread(self.pooler.start)
 
     def told(self, kind: str) -> list[tuple[int, str]]:
         """Numbers and tokens of what HTTP clients were told."""

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 
 from pgjobs import Queue
+from tests.chaos import flows
 from tests.chaos.faults import FAULTS, Unavailable
 from tests.chaos.ground import Ground, until_there
 from tests.chaos.http_client import JOB, ROOM
@@ -24,13 +25,21 @@ from tests.reliability.ledger_worker import record
 from tests.surfaces.rest_server import NO_TLS, token_of
 
 Say = Callable[[str], None]
-HTTP_EVERY = 20
+HTTP_EVERY = 16
+FLOWS_SHARE = 5
+_PATIENCE = 45
+_SINGLES = """
+select (t.payload ->> 'number')::int
+from pgjobs.tasks as t
+join pgjobs.jobs as j on j.id = t.job_id
+where j.name in ('record', 'Echo')
+"""
 _ENDED = "select count(*)::int from pgjobs.outcomes"
 
 
 @dataclass
 class Plan:
-    """What a round does. Every twentieth task goes through HTTP, which is slower, the others through SQL."""
+    """What a round does. A fifth of the tasks are in workflows, a twentieth go through HTTP, the others through SQL."""
 
     tasks: int
     seed: int = 1
@@ -46,6 +55,7 @@ class Result:
     tasks: int
     seed: int
     seconds: float = 0
+    workflows: int = 0
     faults: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     lost: int = 0
@@ -67,32 +77,45 @@ async def run(plan: Plan, say: Say) -> Result:
     with TemporaryDirectory() as directory:
         async with Ground(Path(directory), seed=plan.seed) as ground:
             acknowledged: dict[int, Any] = {}
-            by_http = range(0, plan.tasks, HTTP_EVERY)
-            by_sql = [number for number in range(plan.tasks) if number % HTTP_EVERY]
+            begun: set[int] = set()
+            result.workflows = plan.tasks // FLOWS_SHARE // flows.EACH
+            singles = plan.tasks - result.workflows * flows.EACH
+            by_http = range(0, singles, HTTP_EVERY)
+            by_sql = [number for number in range(singles) if number % HTTP_EVERY]
             with suppress(TimeoutError):
-                async with asyncio.timeout(plan.seconds), asyncio.TaskGroup() as group:
-                    group.create_task(_submit_by_sql(ground, by_sql, acknowledged))
+                # Connected before anything goes wrong: it is what a program does when it starts.
+                async with (
+                    await Queue.connect(ground.url, max_size=4) as queue,
+                    asyncio.timeout(plan.seconds),
+                    asyncio.TaskGroup() as group,
+                ):
+                    group.create_task(_submit_by_sql(queue, by_sql, acknowledged))
                     group.create_task(_submit_by_http(ground, by_http, acknowledged))
+                    group.create_task(
+                        flows.submit(ground, queue, range(result.workflows), begun, random.Random(plan.seed))
+                    )
                     group.create_task(_break(ground, plan, result, say))
-            await _settle(ground, plan, min(120, 30 + plan.tasks / 50))
-            await _count(ground, plan, acknowledged, result)
+            await _settle(ground, plan, 60 + plan.seconds / 4)
+            await _count(ground, singles, acknowledged, result)
+            lost, doubled = await flows.count(ground, begun)
+            result.lost, result.doubled = result.lost + lost, result.doubled + doubled
+            result.unfinished += result.workflows - len(begun)
     result.seconds = round(time.monotonic() - began, 1)
     return result
 
 
-async def _submit_by_sql(ground: Ground, numbers: Sequence[int], acknowledged: dict[int, Any]) -> None:
-    async with await Queue.connect(ground.postgres.url, max_size=2) as queue:
-        for batch in _batches(numbers, 20):
+async def _submit_by_sql(queue: Queue, numbers: Sequence[int], acknowledged: dict[int, Any]) -> None:
+    for batch in _batches(numbers, 20):
 
-            async def submit(batch: Sequence[int] = batch) -> list[int]:
-                payloads = [{"number": number} for number in batch]
-                keys = [str(number) for number in batch]
-                return [
-                    task.task_id
-                    for task in await queue.submit_tasks(record.address, payloads, idempotency_keys=keys)
-                ]
+        async def submit(batch: Sequence[int] = batch) -> list[int]:
+            payloads = [{"number": number} for number in batch]
+            keys = [str(number) for number in batch]
+            return [
+                task.task_id
+                for task in await queue.submit_tasks(record.address, payloads, idempotency_keys=keys)
+            ]
 
-            acknowledged.update(zip(batch, await until_there(submit), strict=True))
+        acknowledged.update(zip(batch, await until_there(submit), strict=True))
 
 
 async def _submit_by_http(ground: Ground, numbers: Sequence[int], acknowledged: dict[int, Any]) -> None:
@@ -146,11 +169,20 @@ async def _break(ground: Ground, plan: Plan, result: Result, say: Say) -> None:
             say(f"{ended:>7} of {plan.tasks} tasks ended, {injected.total()} faults, last {name}")
             _rehire(ground)
             await asyncio.sleep(luck.uniform(0.2, 1) * plan.pause)
+            await _recover(ground, ended, plan.pause)
+
+
+async def _recover(ground: Ground, ended: int, pause: float) -> None:
+    """However slow the machine, something is done between two faults, unless nothing is left to do."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(15 * pause):
+            while (await ground.ask(_ENDED))[0] <= ended:  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
 
 
 def _rehire(ground: Ground) -> None:
     """Whoever could not reach the database when they started has ended, as they should."""
-    for crew, size in ((ground.crew, 3), (ground.clients, 3)):
+    for crew, size in ((ground.crew, 3), (ground.flows, 2), (ground.clients, 3)):
         for process in [one for one in crew.processes if one.poll() is not None]:
             crew.processes.remove(process)
         for _ in range(size - len(crew.processes)):
@@ -158,21 +190,26 @@ def _rehire(ground: Ground) -> None:
 
 
 async def _settle(ground: Ground, plan: Plan, seconds: float) -> None:
-    """Nothing goes wrong any more: what is left must end by itself."""
+    """Nothing goes wrong any more: what is left must end by itself, and somebody must always get on."""
+    best, since = 0, time.monotonic()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while (await ground.ask(_ENDED))[0] < plan.tasks:
+            while (ended := (await ground.ask(_ENDED))[0]) < plan.tasks:
+                if ended > best:
+                    best, since = ended, time.monotonic()
+                elif time.monotonic() > since + _PATIENCE:
+                    return
                 _rehire(ground)
                 await asyncio.sleep(0.3)
 
 
-async def _count(ground: Ground, plan: Plan, acknowledged: dict[int, Any], result: Result) -> None:
+async def _count(ground: Ground, singles: int, acknowledged: dict[int, Any], result: Result) -> None:
     accepted = ground.told("accepted")
     result.postgres = (await ground.ask("select current_setting('server_version')"))[0]
-    result.unfinished = plan.tasks - len(acknowledged) + (await ground.ask(_open()))[0]
+    result.unfinished = singles - len(acknowledged) + (await ground.ask(_open()))[0]
     # By number: what HTTP calls a task is not its key.
-    submitted = Counter(await ground.ask("select (payload->>'number')::int from pgjobs.tasks"))
-    ledger = Counter(await ground.ask("select number from ledger"))
+    submitted = Counter(await ground.ask(_SINGLES))
+    ledger = Counter(await ground.ask("select number from ledger where name is null"))
     tokens = set(await ground.ask("select token::text from pgjobs.outcomes where token is not null"))
     told = dict(accepted)
     by_sql = {number for number in acknowledged if number % HTTP_EVERY}
@@ -183,7 +220,9 @@ async def _count(ground: Ground, plan: Plan, acknowledged: dict[int, Any], resul
     result.failed = (
         await ground.ask("select count(*)::int from pgjobs.outcomes where status <> 'completed'")
     )[0]
-    result.refused = len(ground.told("refused")) + ground.crew.log.count("lease is lost")
+    result.refused = len(ground.told("refused")) + sum(
+        crew.log.count("lease is lost") for crew in ground.crews
+    )
     result.violations = (await ground.ask("select coalesce(sum(violations), 0)::int from pgjobs.check()"))[0]
 
 

@@ -2,18 +2,22 @@
    a child are open transactions at the same time, and resolvers release children.
 
    A statement takes its snapshot in one step and uses it in a later one. A transaction has no number (xid) before its
-   first write. `xmin` is the oldest number in use when a snapshot was taken, `xmax` the next one to be given.
+   first write. `xmax` of a snapshot is one more than the newest number that is over: transactions that run may have it
+   or a greater one. `xmin` is the oldest number in use, or xmax where none below it is.
 
    A submit that blocks leaves a note; an acknowledgement that sees an edge leaves a mark. A resolver has the child's
    row lock, reads notes and marks, counts unfinished parents in a statement after that, and drops what it has read. A
-   note is stamped when it is seen first, and dropped by a snapshot in which every transaction up to the stamp has
-   ended: only then can nobody have missed the edge. There is no slow sweep here that would hide a mistake.
+   note is stamped with the number of a resolver that sees it and draws its number after that, and dropped by a snapshot
+   in which every transaction below the stamp has ended: only then can nobody have missed the edge. There is no slow
+   sweep here that would hide a mistake.
 
    Seeded mistakes (-D…), each of which must be found:
      NOTE_BY_SUBMIT    a note is dropped once the submit's own number is below xmin
      LOOK_FIRST        an acknowledgement looks for edges before it writes the outcome
      REPEATABLE_READ   an acknowledgement looks by the snapshot that its transaction began with
      STAMP_BY_OLD_XID  a note is stamped with the resolver's number, which it had before it saw the note
+     STAMP_BY_XMAX     a note is stamped with the end of the snapshot that shows it
+     STAMP_OWN_NOTE    a note is stamped by the submit that leaves it, as with a claim in the same transaction
      GATE_AFTER_COUNT  whether a note may go is judged by a newer snapshot than the count
      MARKS_TAKEN_LATE  marks are dropped that came after the count
      MARK_WITHOUT_LOCK marks of a child that another resolver has locked are dropped
@@ -38,6 +42,7 @@
 #define TRANSACTIONS (PARENTS + CHILDREN + RESOLVERS)
 
 byte next_xid = 1;
+byte newest_over;             /* number of those that have ended */
 byte xid[TRANSACTIONS];       /* of open transactions, 0 before the first write */
 byte ended;                   /* parents whose outcome is committed */
 byte submitted;               /* children that are committed and blocked */
@@ -58,9 +63,19 @@ inline get_xid(me) {
   }
 }
 
+inline give_up_xid(me) {
+  d_step {
+    if
+    :: xid[me] > newest_over -> newest_over = xid[me]
+    :: else
+    fi;
+    xid[me] = 0
+  }
+}
+
 inline get_xmin(into) {
   d_step {
-    into = next_xid;
+    into = newest_over + 1;
     for (i : 0 .. TRANSACTIONS - 1) {
       if
       :: xid[i] > 0 && xid[i] < into -> into = xid[i]
@@ -88,7 +103,7 @@ begin:
 #endif
   if
   :: atomic {
-       ended = ended | (1 << me); xid[me] = 0;
+       ended = ended | (1 << me); give_up_xid(me);
        for (c : 0 .. CHILDREN - 1) {
          if
          :: edges & (1 << c) -> marks[c] = marks[c] | (1 << me)
@@ -97,7 +112,7 @@ begin:
        };
        unfinished--
      }
-  :: atomic { !again -> again = true; xid[me] = 0; edges = 0 }; goto begin   /* rolled back, and done again */
+  :: atomic { !again -> again = true; give_up_xid(me); edges = 0 }; goto begin   /* rolled back, and done again */
   fi
 }
 
@@ -108,13 +123,16 @@ proctype child(byte me) {
   :: get_xid(me); seen = ended
   fi;
   atomic {
-    number = xid[me]; xid[me] = 0;
+    number = xid[me]; give_up_xid(me);
     if
     :: seen == ALL -> skip                  /* all parents have ended: the child is in the queue at once */
     :: seen != ALL ->
        submitted = submitted | (1 << c);
 #ifndef NO_NOTE
        note[c] = true;
+#endif
+#ifdef STAMP_OWN_NOTE
+       stamp[c] = number;
 #endif
        submit_xid[c] = number
     :: skip                                  /* rolled back */
@@ -139,7 +157,19 @@ inline pass(me) {
     fi
   };
   /* What is to be done, by one snapshot; */
-  atomic { read_marks = marks[c]; has_note = note[c]; number = stamp[c]; xmax = next_xid; get_xmin(xmin) };
+  atomic { read_marks = marks[c]; has_note = note[c]; number = stamp[c]; new_stamp = 0; get_xmin(xmin) };
+#ifdef STAMP_BY_XMAX
+  new_stamp = newest_over + 1;
+#else
+#ifdef STAMP_BY_OLD_XID
+  get_xid(me); new_stamp = xid[me];
+#else
+  if
+  :: xid[me] == 0 -> get_xid(me); new_stamp = xid[me]
+  :: else
+  fi;
+#endif
+#endif
   get_xid(me);
   /* the count, by the next. */
   atomic { seen = ended };
@@ -164,24 +194,20 @@ inline pass(me) {
 #else
           :: has_note && number > 0 && number <= xmin -> note[c] = false
 #endif
-#ifdef STAMP_BY_OLD_XID
-          :: has_note && number == 0 -> stamp[c] = xid[me] + 1   /* below xmin: the next, or later, is the oldest */
-#else
-          :: has_note && number == 0 -> stamp[c] = xmax
-#endif
+          :: has_note && number == 0 && stamp[c] == 0 -> stamp[c] = new_stamp
           :: else
           fi
        fi;
-       locked[c] = false; xid[me] = 0
+       locked[c] = false; give_up_xid(me)
      }
-  :: atomic { locked[c] = false; xid[me] = 0 }   /* rolled back */
+  :: atomic { locked[c] = false; give_up_xid(me) }   /* rolled back */
   fi;
 passed:
-  atomic { read_marks = 0; has_note = false; number = 0; xmax = 0; xmin = 0; seen = 0; c = 0 }
+  atomic { read_marks = 0; has_note = false; number = 0; new_stamp = 0; xmin = 0; seen = 0; c = 0 }
 }
 
 proctype resolver(byte me) {
-  byte read_marks, number, xmin, xmax, seen, passes, i;
+  byte read_marks, number, xmin, new_stamp, seen, passes, i;
   bool has_note;
   do
   :: passes < PASSES ->
@@ -192,7 +218,7 @@ proctype resolver(byte me) {
      :: skip
      fi;
      pass(me);
-     xid[me] = 0
+     give_up_xid(me)
   :: atomic { early--; break }
   od
 }

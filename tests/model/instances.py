@@ -38,6 +38,8 @@ SEEDED = (
     (Instance("edges", ("PARENTS=1", "PASSES=1", "LOOK_FIRST")), _BLOCKED),
     (Instance("edges", ("PARENTS=1", "PASSES=1", "REPEATABLE_READ")), _BLOCKED),
     (Instance("edges", ("PARENTS=1", "PASSES=1", "STAMP_BY_OLD_XID")), _BLOCKED),
+    (Instance("edges", ("PARENTS=1", "PASSES=1", "STAMP_BY_XMAX")), _BLOCKED),
+    (Instance("edges", ("PARENTS=1", "PASSES=1", "STAMP_OWN_NOTE")), _BLOCKED),
     (Instance("edges", ("PARENTS=1", "PASSES=1", "GATE_AFTER_COUNT")), _BLOCKED),
     (Instance("edges", ("PARENTS=1", "PASSES=1", "MARKS_TAKEN_LATE")), _BLOCKED),
     (Instance("edges", ("PARENTS=1", "MARK_WITHOUT_LOCK")), _BLOCKED),

@@ -39,9 +39,15 @@ class Pooler:
     """PgBouncer in front of a database, which can be killed and started again at the same address."""
 
     def __init__(self, url: str, *, pool_size: int) -> None:
-        self._address, self._home, self.port = urlsplit(url), new_home(), _free_port()
+        self._home, self.port, self._pool_size = new_home(), _free_port(), pool_size
         self._account = unprivileged_account()
         self._configuration = self._home / "pgbouncer.ini"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.aim_at(url)
+
+    def aim_at(self, url: str) -> None:
+        """Which server it is in front of, from its next start on."""
+        self._address = urlsplit(url)
         self._configuration.write_text(
             CONFIGURATION.format(
                 database=self._address.path[1:],
@@ -50,14 +56,13 @@ class Pooler:
                 user=self._address.username,
                 password=self._address.password,
                 listen_port=self.port,
-                pool_size=pool_size,
+                pool_size=self._pool_size,
                 home=self._home,
             )
         )
         if account := self._account:
             for path in (self._home, self._configuration):
                 shutil.chown(path, account.pw_uid, account.pw_gid)
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:

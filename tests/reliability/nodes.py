@@ -51,15 +51,11 @@ class Pair:
         self._generation += 1
         (port,) = (port for port in self._ports if port != self.primary.port)
         standby = EmbeddedPostgres(self._home / f"copy {self._generation}", port=port)
-        await asyncio.to_thread(self._copy, standby)
+        await asyncio.to_thread(copy, self.primary, standby)
         self.standby = await asyncio.to_thread(standby.start)
         connection = await asyncpg.connect(self.primary.url)
         try:
-            await connection.execute("alter system set synchronous_standby_names = '*'")
-            await connection.execute("select pg_reload_conf()")
-            await _until(
-                connection, "select exists (select from pg_stat_replication where sync_state = 'sync')"
-            )
+            await wait_for_standby(connection)
         finally:
             await connection.close()
 
@@ -85,26 +81,39 @@ class Pair:
 
     async def promote(self) -> None:
         assert self.standby is not None
-        connection = await asyncpg.connect(self.standby.url)
-        try:
-            assert await connection.fetchval("select pg_promote(true, 60)")
-        finally:
-            await connection.close()
+        await promote(self.standby)
         self.primary, self.standby = self.standby, None
 
-    def _copy(self, standby: EmbeddedPostgres) -> None:
-        standby.directory.mkdir()
-        standby.directory.chmod(0o711)
-        shutil.copy(self.primary.directory / "password", standby.directory)
-        standby.data.mkdir(mode=0o700)
-        standby._give_away(standby.data)
-        tool = _tool(standby, "pg_basebackup")
-        command = [str(tool), f"--pgdata={standby.data}", "--write-recovery-conf"]
-        command += ["--checkpoint=fast", "--no-sync", f"--dbname={self.primary.url}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, **standby._identity())
-        assert done.returncode == 0, done.stderr
-        # Not what the primary was told about its own standbys: alone it would wait for them for ever.
-        (standby.data / "postgresql.auto.conf").write_text(_without_standbys(standby.data))
+
+def copy(primary: EmbeddedPostgres, standby: EmbeddedPostgres) -> None:
+    """Makes the directory of a standby, which may be started then."""
+    standby.directory.mkdir()
+    standby.directory.chmod(0o711)
+    shutil.copy(primary.directory / "password", standby.directory)
+    standby.data.mkdir(mode=0o700)
+    standby._give_away(standby.data)
+    tool = _tool(standby, "pg_basebackup")
+    command = [str(tool), f"--pgdata={standby.data}", "--write-recovery-conf"]
+    command += ["--checkpoint=fast", "--no-sync", f"--dbname={primary.url}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **standby._identity())
+    assert done.returncode == 0, done.stderr
+    # Not what the primary was told about its own standbys: alone it would wait for them for ever.
+    (standby.data / "postgresql.auto.conf").write_text(_without_standbys(standby.data))
+
+
+async def wait_for_standby(connection: asyncpg.Connection) -> None:
+    """From now on the primary acknowledges nothing that its standby does not have."""
+    await connection.execute("alter system set synchronous_standby_names = '*'")
+    await connection.execute("select pg_reload_conf()")
+    await _until(connection, "select exists (select from pg_stat_replication where sync_state = 'sync')")
+
+
+async def promote(standby: EmbeddedPostgres) -> None:
+    connection = await asyncpg.connect(standby.url)
+    try:
+        assert await connection.fetchval("select pg_promote(true, 60)")
+    finally:
+        await connection.close()
 
 
 def _tool(server: EmbeddedPostgres, name: str) -> Path:

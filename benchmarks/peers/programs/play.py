@@ -24,6 +24,9 @@ class System:
 
     async def submit_many(self, payloads): ...
 
+    async def submit_workflows(self, count):
+        """Submits so many workflows of three steps, each of which ends with `self.handle({})`."""
+
     async def start(self, handle, *, alone):
         """Starts the worker; `alone` says that tasks come one at a time, and latency counts."""
 
@@ -73,6 +76,16 @@ class Play:
         self.expect(count)
         started = time.perf_counter()
         await self.system.start(self.handle, alone=False)
+        await self.reached.wait()
+        while not await self.system.is_finished():
+            await asyncio.sleep(0.005)
+        return count / (time.perf_counter() - started)
+
+    async def workflows(self, count):
+        self.expect(count)
+        await self.system.start(self.handle, alone=False)
+        started = time.perf_counter()
+        await self.system.submit_workflows(count)
         await self.reached.wait()
         while not await self.system.is_finished():
             await asyncio.sleep(0.005)

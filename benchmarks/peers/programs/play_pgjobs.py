@@ -3,7 +3,11 @@
 from play import System, play
 
 import pgjobs
-from pgjobs import Jobs, Queue, Worker
+from pgjobs import Jobs, Queue, TaskContext, Worker
+
+
+async def one() -> int:
+    return 1
 
 
 class PgJobs(System):
@@ -22,11 +26,24 @@ class PgJobs(System):
 
         self.job = run
 
+        @self.jobs.task
+        async def flow(task: TaskContext) -> int:
+            total = 0
+            for name in ("first", "second", "third"):
+                total += await task.step(name, one)
+            self.handle({})
+            return total
+
+        self.flow = flow
+
     async def submit(self, payload):
         await self.job.submit(**payload)
 
     async def submit_many(self, payloads):
         await self.job.submit_many(self.job.payload(**payload) for payload in payloads)
+
+    async def submit_workflows(self, count):
+        await self.flow.submit_many(self.flow.payload() for _ in range(count))
 
     async def start(self, handle, *, alone):
         self.handle = handle

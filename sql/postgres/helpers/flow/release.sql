@@ -25,6 +25,9 @@ begin
   if (v_head is null and not v_has_rechecks) or current_setting('transaction_isolation') <> 'read committed' then
     return 0;
   end if;
+  if v_has_rechecks then
+    perform pgjobs._stamp_rechecks();
+  end if;
   while v_left > 0 loop
     v_done := pgjobs._release_some(coalesce(v_head, 0), v_left, _release_settled.now);
     exit when v_done = 0;
@@ -138,10 +141,31 @@ $$;
 comment on function pgjobs._lock_children_to_cancel is
   'Locks children that a failed parent cancels. Example: see pgjobs._release_some, which cancels them';
 
--- Stamps new notes with the next transaction to come: whoever wrote an outcome without
--- seeing the blocked tasks is older. The number of this one would not do: a claim in a
--- caller's transaction may have had it before. Once all transactions below a stamp are over,
--- their outcomes can be seen: the tasks are looked at again, and the note may go.
+-- Stamps new notes with this transaction's number, if it is drawn only now, by a statement that
+-- sees them: whoever wrote an outcome without seeing the blocked tasks had theirs before. A number
+-- drawn earlier says nothing of them, as in a caller's transaction, or beside the note itself; nor
+-- does the end of a snapshot, which is the newest number that is over, not the newest of all.
+create function pgjobs._stamp_rechecks()
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  if pg_current_xact_id_if_assigned() is null then
+    update pgjobs.rechecks as r
+    set stamp = pg_current_xact_id()
+    where r.id = any (array(
+      select n.id from pgjobs.rechecks as n where n.stamp is null order by n.id limit 100 for update skip locked
+    ));
+  end if;
+end
+$$;
+
+comment on function pgjobs._stamp_rechecks is
+  'Says from when on nobody can have missed a blocked task. Example: see pgjobs._release_settled, which calls it first';
+
+-- Once all transactions below a stamp are over, their outcomes can be seen: the tasks are looked
+-- at again, and the note may go.
 create function pgjobs._recheck_blocked(now timestamptz)
 returns integer
 language plpgsql volatile
@@ -151,11 +175,6 @@ declare
   v_note record;
   v_done integer := 0;
 begin
-  update pgjobs.rechecks as r
-  set stamp = pg_snapshot_xmax(pg_current_snapshot())
-  where r.id = any (array(
-    select n.id from pgjobs.rechecks as n where n.stamp is null order by n.id limit 100 for update skip locked
-  ));
   for v_note in
     select n.id, n.task_ids
     from pgjobs.rechecks as n
