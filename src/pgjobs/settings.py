@@ -57,6 +57,10 @@ class Settings(BaseSettings):
     pool_max_size: int = Field(default=10, ge=1)
     is_pooled: bool = Field(default=False, validation_alias="PGJOBS_POOLED")
     listen_url: Annotated[SecretStr | None, AfterValidator(_plain_url)] = None
+    read_url: Annotated[SecretStr | None, AfterValidator(_plain_url)] = None
+    """A standby for lists, the console and dashboards of a server, and `pgjobs top`."""
+    read_max_lag_seconds: float = Field(default=5, gt=0, le=3600)
+    """A standby that may be further behind is not asked."""
 
     @property
     def is_located(self) -> bool:

@@ -27,7 +27,15 @@ FACADES = {
 """Which verbs are not in the class of their noun; those about leases are in that of leases."""
 
 ONE = frozenset(
-    {"await_cleanups", "reconcile_cleanups", "fire_schedules", "watch_events", "find_tasks", "submit_unique"}
+    {
+        "replication_position",
+        "await_cleanups",
+        "reconcile_cleanups",
+        "fire_schedules",
+        "watch_events",
+        "find_tasks",
+        "submit_unique",
+    }
 )
 MANY = frozenset(
     {"why", "top", "running", "waiting", "failed", "stuck", "storage", "throughput", "check", "sweep"}
@@ -120,6 +128,7 @@ RECORDS = {
     "Renewed": ["renew_tasks"],
     "Reported": ["report_progress"],
     "Retirement": ["retire_worker"],
+    "ReplicationPosition": ["replication_position"],
     "RoomGrant": ["room_grants"],
     "Rule": ["check"],
     "RunningTask": ["running"],
@@ -282,7 +291,7 @@ ALSO_NULLABLE = {
     "Event": ["job", "message", "room", "status", "task_id", "task_uuid"],
     "Failed": ["run_at", "status"],
     "NewToken": ["expires_at"],
-    "ProviderStatus": ["worker"],
+    "ProviderStatus": ["in_flight", "kept", "worker"],
     "Schedule": ["max_attempts"],
     "Started": ["status"],
     "Task": ["claimed_at", "due_at", "ended_at"],

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgjobs.cli.database import Url, with_queue
+from pgjobs.cli.database import Url
 from pgjobs.cli.output import cell, print_document, print_table
+from pgjobs.cli.reading import Look, with_reader
 
 if TYPE_CHECKING:
     import asyncio
 
     from pgjobs.queue.records import Finding, Overview, TopJob
-    from pgjobs.queue.server import ServerQueue
 
 _STYLES = {
     "busy": "green",
@@ -41,19 +41,22 @@ def top(
 ) -> None:
     """Watch the busiest jobs; q quits."""
     is_live = sys.stdout.isatty() and not (once or as_json)
-    with_queue(url, lambda queue: _watch(queue, interval) if is_live else _print_once(queue, as_json))
+    with_reader(url, lambda look: _watch(look, interval) if is_live else _print_once(look, as_json))
 
 
-async def _print_once(queue: ServerQueue, as_json: bool) -> None:
+async def _print_once(look: Look, as_json: bool) -> None:
+    queue = look.queue
     if as_json:
         from pgjobs.server.console_api.answers import OverviewOut
 
         print_document(OverviewOut.of(await queue.overview()))
     else:
         print_table(_columns(), [astuple(job) for job in await queue.top()])
+    if told := look.source():
+        typer.echo(told, err=True)
 
 
-async def _watch(queue: ServerQueue, interval: float) -> None:
+async def _watch(look: Look, interval: float) -> None:
     import asyncio
 
     from rich.console import Console
@@ -62,8 +65,9 @@ async def _watch(queue: ServerQueue, interval: float) -> None:
     leaving = asyncio.Event()
     with _keys(leaving), Live(console=Console(), screen=True, auto_refresh=False) as live:
         while not leaving.is_set():
-            look = (await queue.overview(), await queue.top(), await queue.findings())
-            live.update(_screen(*look), refresh=True)
+            queue = look.queue
+            seen = (await queue.overview(), await queue.top(), await queue.findings())
+            live.update(_screen(*seen, source=look.source()), refresh=True)
             with suppress(TimeoutError):
                 async with asyncio.timeout(interval):
                     await leaving.wait()
@@ -97,7 +101,7 @@ def _keys(leaving: asyncio.Event) -> Iterator[None]:
         termios.tcsetattr(stdin, termios.TCSADRAIN, before)
 
 
-def _screen(overview: Overview, jobs: list[TopJob], findings: list[Finding]) -> Any:
+def _screen(overview: Overview, jobs: list[TopJob], findings: list[Finding], source: str = "") -> Any:
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -114,7 +118,7 @@ def _screen(overview: Overview, jobs: list[TopJob], findings: list[Finding]) -> 
         Text(_headline(overview), style="bold"),
         table,
         Text("\n".join(worst), style="yellow"),
-        Text("q quits; pgjobs doctor says what to do", style="dim"),
+        Text("   ".join(filter(None, ("q quits; pgjobs doctor says what to do", source))), style="dim"),
     )
 
 

@@ -46,6 +46,7 @@ from pgjobs.server.long_poll import Waiters
 from pgjobs.server.methods import refusing_other_methods
 from pgjobs.server.openapi import document_briefly
 from pgjobs.server.problems import ProblemDetail, ProblemException, problem_exception_handler
+from pgjobs.server.reading import reading_from_standby
 from pgjobs.server.results import QueueResultBackend, ResultBackend, get_result_backend
 from pgjobs.server.settings import ANY, ApiSettings, JobLibSettings
 from pgjobs.upkeep.sweeper import cleanup_worker, run_sweeper
@@ -96,7 +97,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     if (settings := getattr(app.state, "pgjobs_settings", None) or ApiSettings()).is_closed:
         require_rooms(await _queue_of(app), settings)
     try:
-        async with live(app, _queue_of):
+        async with reading_from_standby(app, await _queue_of(app)), live(app, _queue_of):
             yield
     finally:
         await release_waiters(app)

@@ -28,9 +28,10 @@ from pgjobs.server import (
     serve_sockets,
 )
 from pgjobs.server.access_log import RequestLog
-from pgjobs.server.auth.credentials import Reading, ReadQueueDep
+from pgjobs.server.auth.credentials import Reading
 from pgjobs.server.fast_path import FastPath
 from pgjobs.server.problems import problem_exception_handler
+from pgjobs.server.reading import LookQueueDep, TellWhenWritten
 from pgjobs.upkeep.schedules import run_schedules
 from pgjobs.upkeep.sweeper import run_sweeper
 
@@ -85,6 +86,7 @@ def create_app(
     _add_metrics(app)
     serve_sockets(app, settings)
     app.add_middleware(FastPath)
+    app.add_middleware(TellWhenWritten)
     app.add_middleware(RequestLog)
     return app
 
@@ -117,6 +119,7 @@ def _unavailable(reason: str) -> JSONResponse:
 
 def _add_metrics(app: FastAPI) -> None:
     @app.get("/metrics", include_in_schema=False, dependencies=[Reading])
-    async def show_metrics(queue: ReadQueueDep) -> Response:
+    async def show_metrics(queue: LookQueueDep, response: Response) -> Response:
         """The numbers of every job, for Prometheus; a reader's token opens it, as it does lists."""
-        return Response(await metrics.render(queue), media_type=metrics.CONTENT_TYPE)
+        numbers = await metrics.render(queue)
+        return Response(numbers, media_type=metrics.CONTENT_TYPE, headers=dict(response.headers))

@@ -41,7 +41,7 @@ async def shows_it_all(queue: Queue) -> bool:
     [upload, *_] = [*await queue.list_tasks(job=demo_traffic.UPLOAD), None]
     [cleanup, *_] = [*await queue.list_cleanups(), None]
     schedules = {schedule.name: schedule for schedule in await queue.list_schedules()}
-    answered = sum(provider.kept for provider in await queue.providers_status())
+    answered = sum(provider.kept or 0 for provider in await queue.providers_status())
     return (
         {"completed"} < {task.phase or task.status for task in delivered}
         and any(task.phase == "retrying" for task in delivered)

@@ -260,7 +260,12 @@ begin
     ),
     'alter system set synchronous_standby_names = ''''; select pg_reload_conf()'
   from pgjobs._synchronous_standbys() as w
-  where w.connected < w.wanted;
+  where w.connected < w.wanted
+  union all
+  select
+    'info', 'server', 'This is a standby: it does not know of idle workers that are not registered, nor of cached answers of providers',
+    'Ask the primary'
+  where pg_is_in_recovery();
 end
 $$;
 

@@ -4,19 +4,25 @@
 --
 -- Marks are renewed every minute while somebody waits, and stay behind when a
 -- worker is killed. What registered workers ended says nothing about today: they
--- may be gone, and their heartbeats tell.
+-- may be gone, and their heartbeats tell. A standby has no marks: their table is
+-- unlogged, and a statement that names it fails there.
 create function pgjobs._jobs_with_holders(now timestamptz)
 returns integer[]
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_marked integer[] := '{}';
 begin
-  return array(
-    select j.id
-    from pgjobs.waiting_marks as m
-    cross join unnest(m.job_ids) as j (id)
-    where m.since > _jobs_with_holders.now - interval '90 seconds'
-    union
+  if not pg_is_in_recovery() then
+    v_marked := array(
+      select distinct j.id
+      from pgjobs.waiting_marks as m
+      cross join unnest(m.job_ids) as j (id)
+      where m.since > _jobs_with_holders.now - interval '90 seconds'
+    );
+  end if;
+  return v_marked || array(
     -- By the key: the pages of a busy table are mostly empty.
     select l.job_id from pgjobs.leases as l where l.task_id > 0 and l.worker_id is null
     union

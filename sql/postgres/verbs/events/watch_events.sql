@@ -1,6 +1,7 @@
 -- Asks for NOTIFY pgjobs.events about the next event, and answers the cursor of
 -- now, for readers that start here. Whoever was told should go on reading for a
--- while before asking again, and look from time to time all the same.
+-- while before asking again, and look from time to time all the same. A standby
+-- cannot notify anybody, so there only looking helps.
 create function pgjobs.watch_events()
 returns table (cursor text)
 language plpgsql volatile security definer
@@ -9,7 +10,7 @@ as $$
 declare
   v_until bigint := extract(epoch from clock_timestamp())::bigint + 60;
 begin
-  if (select s.last_value from pgjobs.events_wanted_until as s) < v_until - 30 then
+  if not pg_is_in_recovery() and (select s.last_value from pgjobs.events_wanted_until as s) < v_until - 30 then
     perform setval('pgjobs.events_wanted_until', v_until);
   end if;
   return query select pgjobs._feed_snapshot()::text;

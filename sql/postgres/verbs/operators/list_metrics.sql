@@ -1,7 +1,7 @@
 -- The numbers of every job, as pgjobs.metrics() gives them.
 --
 -- Counts what ended since the last sweep first, up to a bound, so that two
--- readers agree.
+-- readers agree. A standby shows what sweeps have counted.
 create function pgjobs.list_metrics()
 returns table (
   domain text,
@@ -16,7 +16,9 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
-  perform pgjobs._sweep_rollups(pgjobs._now(), 2000);
+  if not pg_is_in_recovery() then
+    perform pgjobs._sweep_rollups(pgjobs._now(), 2000);
+  end if;
   return query select m.* from pgjobs.metrics() as m;
 end
 $$;

@@ -103,6 +103,7 @@ SIGNATURES = {
     "register_worker": "name text?, jobs text[]?, actor text? -> workers",
     "release_tasks": "task_ids bigint[], tokens uuid[], delay interval?, holder text? -> task_id bigint, status text, problem text",
     "renew_tasks": "task_ids bigint[], tokens uuid[], lease interval, holder text? -> task_id bigint, until timestamptz, cancel_requested boolean, problem text",
+    "replication_position": " -> is_standby boolean, written bigint",
     "report_progress": "task_ids bigint[], tokens uuid[], progress jsonb[] -> task_id bigint, cancel_requested boolean, problem text",
     "request_read": "provider text, request_hash text, params text, actor text? -> providers",
     "restore_payload": "task_uuid uuid, payload jsonb -> job text, room text, restored jsonb",

@@ -72,6 +72,10 @@ class ConnectionCache:
             raise
         await self.give_back(connection)
 
+    async def forget(self) -> None:
+        """Gives back what is kept."""
+        await self._return_kept()
+
     async def close(self) -> None:
         """Gives everything back, and keeps nothing any more."""
         self._is_closed = True

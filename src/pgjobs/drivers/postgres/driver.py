@@ -168,6 +168,11 @@ class PostgresDriver(Driver):
         """Whether notifications come, unless nobody waits for any."""
         return self._listener is None or self._listener.is_alive
 
+    async def forget_connections(self) -> None:
+        """Connects anew for whatever is asked next: what answers at the address may have become another."""
+        await self._lending.forget()
+        await self.pool.expire_connections()
+
     async def migrate(self) -> None:
         settings = Settings(database_schema=self.schema)
         release = read_release(self.schema, settings.role_prefix, roles=settings.manage_roles)

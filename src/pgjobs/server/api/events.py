@@ -18,10 +18,11 @@ from pgjobs.live.feed import EventFeed, feed_of
 from pgjobs.queue.records import Event
 from pgjobs.queue.room_names import validate_room_id
 from pgjobs.queue.server import ServerQueue
-from pgjobs.server.auth.credentials import Reading, ReadQueueDep, ReadRoomsDep
+from pgjobs.server.auth.credentials import Reading, ReadRoomsDep
 from pgjobs.server.dependencies import QueueDep, RoomQuery
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep, streamed_from
 
 HEARTBEAT_SECONDS = 15.0
 GATHER_SECONDS = 0.05
@@ -124,7 +125,7 @@ class EventStream:
 )
 async def stream_events(
     request: Request,
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     rooms: ReadRoomsDep,
     whole: QueueDep,
     room: RoomQuery = None,
@@ -145,7 +146,8 @@ async def stream_events(
         # What cannot be read is refused now: later there is no status to say it with.
         after = last_event_id or await queue.watch_events()
         await queue.list_events(after, of_room=room, page_size=1)
-    stream = EventStream(queue, feed_of(whole), wanted, last_event_id or None)
+    # From where the lists are read: a hint that comes before its change can be seen would help nobody.
+    stream = EventStream(queue, feed_of(streamed_from(request, whole)), wanted, last_event_id or None)
     return StreamingResponse(_until_closed(request, stream), media_type="text/event-stream", headers=HEADERS)
 
 

@@ -18,6 +18,7 @@ from pgjobs.server.dependencies import (
 )
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 from pgjobs.server.settings import ApiSettings
 
 router = APIRouter(route_class=ProblemRoute, tags=["jobs"])
@@ -73,7 +74,7 @@ async def register_job(
     responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_jobs(
-    room_id: RoomDep, queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    room_id: RoomDep, queue: LookQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[JobListed]:
     """Jobs visible from the room: its own, @global and @internal; newest first."""
     jobs = await queue.list_jobs(room_id, page_size=limit, page_offset=offset)

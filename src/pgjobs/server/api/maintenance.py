@@ -17,10 +17,11 @@ from pgjobs.server.api.cleanups import (
     IgnoreIn,
     WantedDep,
 )
-from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, current_superuser
+from pgjobs.server.auth.credentials import ActorDep, current_superuser
 from pgjobs.server.dependencies import QueueDep
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookActQueueDep
 
 router = APIRouter(prefix="/api", route_class=ProblemRoute, tags=["maintenance"])
 
@@ -52,7 +53,7 @@ RunDep = Annotated[UUID, Depends(run_of)]
 
 
 @router.get(_CLEANUPS, responses=problems("unauthorized", "forbidden", "invalid-filter"))
-async def list_cleanups(queue: ActQueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
+async def list_cleanups(queue: LookActQueueDep, _actor: ActorDep, wanted: WantedDep) -> CleanupPage:
     """List cleanup tasks, next due first."""
     found = await queue.find_cleanups(
         statuses=wanted.statuses,
@@ -68,7 +69,7 @@ async def list_cleanups(queue: ActQueueDep, _actor: ActorDep, wanted: WantedDep)
 
 # Before the runs, whose ids it is none of.
 @router.get(_CLEANUPS + "/nodes", responses=problems("unauthorized", "forbidden"))
-async def list_cleanup_nodes(queue: ActQueueDep, _actor: ActorDep) -> CleanupNodes:
+async def list_cleanup_nodes(queue: LookActQueueDep, _actor: ActorDep) -> CleanupNodes:
     """Which node cleans up what, and where no process does."""
     return CleanupNodes.of(await queue.list_cleanup_nodes())
 
@@ -89,7 +90,7 @@ async def act_on_cleanups(body: CleanupBulk, queue: QueueDep, actor: SuperuserDe
 
 
 @router.get(_CLEANUPS + "/{run_id}", responses=problems("unauthorized", "forbidden", "task-not-found"))
-async def get_cleanup(_actor: ActorDep, run: RunDep, queue: ActQueueDep) -> CleanupDetail:
+async def get_cleanup(_actor: ActorDep, run: RunDep, queue: LookActQueueDep) -> CleanupDetail:
     """One cleanup task and what happened to it."""
     return CleanupDetail.of(await queue.get_cleanup(run), await queue.list_cleanup_events(run))
 

@@ -11,6 +11,7 @@ from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading, ReadQ
 from pgjobs.server.dependencies import LimitDep, OffsetDep, ProviderNameDep, RoomDep, WritableRoomDep
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 
 router = APIRouter(route_class=ProblemRoute, tags=["providers"])
 
@@ -58,7 +59,7 @@ async def register_provider(
     responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_providers(
-    room_id: RoomDep, queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    room_id: RoomDep, queue: LookQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[ProviderOut]:
     """Providers visible from the room: its own and @global; newest first."""
     providers = await queue.list_providers(room_id, page_size=limit, page_offset=offset)

@@ -25,6 +25,7 @@ from pgjobs.server.console_api.schemas import Because
 from pgjobs.server.dependencies import LimitDep, OffsetDep, QueueDep, RoomQuery, SettingsDep
 from pgjobs.server.openapi import headers, problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 from pgjobs.server.validation import check_payload
 
 router = APIRouter(prefix="/schedules", route_class=ProblemRoute, tags=["schedules"])
@@ -38,7 +39,7 @@ _ACTING = problems("unauthorized", "forbidden", "schedule-not-found", "payload-t
     responses=problems("unauthorized", "forbidden", "invalid-room-id", "job-not-found"),
 )
 async def list_schedules(
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     room: RoomQuery = None,
     job: Annotated[str | None, Query(max_length=700, description="Only those of this job.")] = None,
     limit: LimitDep = 50,

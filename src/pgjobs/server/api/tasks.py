@@ -26,6 +26,7 @@ from pgjobs.server.internal import InternalDep
 from pgjobs.server.openapi import headers, problems
 from pgjobs.server.prefer import WaitDep
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 from pgjobs.server.validation import check_payload
 
 router = APIRouter(route_class=ProblemRoute, tags=["tasks"])
@@ -56,7 +57,7 @@ _WAITED = headers(Preference_Applied="`wait=N`, when the answer was waited for."
 )
 async def list_tasks(
     room_id: RoomDep,
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     status: StatusFilter = None,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -75,7 +76,7 @@ async def list_tasks(
 async def list_tasks_of_job(
     room_id: RoomDep,
     job_name: JobNameDep,
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     status: StatusFilter = None,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,

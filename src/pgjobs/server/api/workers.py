@@ -7,10 +7,11 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from pgjobs.server.api.schemas import HeartbeatOut, Page, WorkerListed, WorkerOut
-from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading, ReadQueueDep
+from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading
 from pgjobs.server.dependencies import LimitDep, OffsetDep, RoomDep
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 
 router = APIRouter(route_class=ProblemRoute, tags=["workers"])
 
@@ -23,7 +24,7 @@ async def register_worker(queue: ActQueueDep, actor: ActorDep) -> WorkerOut:
 
 @router.get("/workers", dependencies=[Reading], responses=problems("unauthorized"))
 async def list_workers(
-    queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    queue: LookQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[WorkerListed]:
     """All workers, newest first."""
     workers = await queue.list_workers(page_size=limit, page_offset=offset)
@@ -37,7 +38,7 @@ async def list_workers(
     responses=problems("unauthorized", "forbidden", "invalid-room-id"),
 )
 async def list_workers_of_room(
-    room_id: RoomDep, queue: ReadQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
+    room_id: RoomDep, queue: LookQueueDep, limit: LimitDep = 50, offset: OffsetDep = 0
 ) -> Page[WorkerListed]:
     """Workers that serve a job visible from the room, newest first."""
     workers = await queue.list_workers(room_id, page_size=limit, page_offset=offset)

@@ -6,6 +6,7 @@ const root = new URL("../", document.baseURI);
 
 export const session = signal(undefined); // undefined: not asked yet; null: signed out
 export const isAway = signal(false); // The server could not be reached when it was asked last.
+export const readFrom = signal(null); // Who answers lists where there is a standby, as the server put it last.
 let skew = 0; // The server's clock minus ours, in milliseconds, as far as its answers tell.
 
 export const serverNow = () => Date.now() + skew;
@@ -53,10 +54,17 @@ async function send(method, path, { values, body, signal: aborted } = {}) {
   }
   isAway.value = false;
   learnSkew(Date.parse(answer.headers.get("Date") ?? ""), asked, Date.now());
+  if (answer.headers.has("PgJobs-Read")) readFrom.value = told(answer.headers.get("PgJobs-Read"));
   const content = read(answer, text);
   if (answer.ok && content !== undefined) return content;
   if (answer.status === 401 && path !== "session") session.value = null;
   throw new Problem(content ?? { status: answer.status, title: wrong(answer) });
+}
+
+// `standby; lag=0.4`, or `primary; reason="standby is away"`.
+function told(header) {
+  const lag = /^standby; lag=([\d.]+)/.exec(header);
+  return lag ? { isStandby: true, lag: Number(lag[1]) } : { isStandby: false, reason: /reason="([^"]*)"/.exec(header)?.[1] ?? "" };
 }
 
 // The server stamped its answer, in whole seconds, between our question and its arrival: that says how far the clocks

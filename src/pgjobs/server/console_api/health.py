@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading, ReadQueueDep
+from pgjobs.server.auth.credentials import ActorDep, ActQueueDep, Reading
 from pgjobs.server.console_api.answers import (
     BlockerSeen,
     DatabaseSeen,
@@ -23,6 +23,7 @@ from pgjobs.server.console_api.answers import (
 )
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookActQueueDep, LookQueueDep
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -30,14 +31,14 @@ STEPS = 96
 
 
 @router.get("/overview", dependencies=[Reading], responses=problems("unauthorized"))
-async def overview(queue: ReadQueueDep) -> OverviewOut:
+async def overview(queue: LookQueueDep) -> OverviewOut:
     """Queue status: waiting and running tasks, and those that ended in the last hour."""
     return OverviewOut.of(await queue.overview())
 
 
 @router.get("/throughput", dependencies=[Reading], responses=problems("unauthorized", "job-not-found"))
 async def throughput(
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     minutes: Annotated[int, Query(ge=5, le=10080, description="How far back.")] = 60,
     job: Annotated[str | None, Query(max_length=700, description="Only this job, by full name.")] = None,
 ) -> Throughput:
@@ -48,7 +49,7 @@ async def throughput(
 
 
 @router.get("/findings", responses=problems("unauthorized", "forbidden"))
-async def findings(queue: ActQueueDep, _actor: ActorDep) -> Findings:
+async def findings(queue: LookActQueueDep, _actor: ActorDep) -> Findings:
     """Issues found, the worst first."""
     rows = await queue.driver.call("show_findings")
     return Findings(items=await to_thread(lambda: [Finding.of_row(row) for row in rows]))
@@ -56,7 +57,7 @@ async def findings(queue: ActQueueDep, _actor: ActorDep) -> Findings:
 
 @router.get("/errors", responses=problems("unauthorized", "forbidden", "job-not-found"))
 async def errors(
-    queue: ActQueueDep,
+    queue: LookActQueueDep,
     _actor: ActorDep,
     job: Annotated[str | None, Query(max_length=700, description="Only of this job, by full name.")] = None,
 ) -> Errors:

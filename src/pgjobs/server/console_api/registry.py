@@ -18,6 +18,7 @@ from pgjobs.server.console_api.worker_schemas import WorkerInFull
 from pgjobs.server.dependencies import LimitDep, OffsetDep, QueueDep
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -27,7 +28,7 @@ _ACTING = problems("unauthorized", "forbidden", "job-not-found", "job-unavailabl
 
 @router.get("/jobs", dependencies=[Reading], responses=problems("unauthorized"))
 async def list_jobs(
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     include_archived: Annotated[bool, Query(description="Include archived jobs.")] = False,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -44,7 +45,7 @@ async def list_jobs(
 @router.get(
     "/jobs/{job_id:path}/details", dependencies=[Reading], responses=problems("unauthorized", "job-not-found")
 )
-async def inspect_job(queue: ReadQueueDep, job_id: Annotated[str, Path(max_length=700)]) -> JobSeen:
+async def inspect_job(queue: LookQueueDep, job_id: Annotated[str, Path(max_length=700)]) -> JobSeen:
     """One job, by its id or full name."""
     found = await queue.get_job(job_id)
     status = await queue.jobs_status([found.id], with_times=False)
@@ -72,7 +73,7 @@ async def limit_job(job_id: UUID, body: LimitWanted, queue: QueueDep, operator: 
 
 
 @router.get("/jobs/{job_id}/sharing", dependencies=[Reading], responses=_FINDING)
-async def get_sharing(job_id: UUID, queue: ReadQueueDep) -> SharingSeen | None:
+async def get_sharing(job_id: UUID, queue: LookQueueDep) -> SharingSeen | None:
     """How a job shares what it may run; null for one that does not."""
     sharing = await queue.get_sharing(str(job_id))
     return None if sharing is None else SharingSeen.model_validate(sharing, from_attributes=True)
@@ -89,7 +90,7 @@ async def share_job(job_id: UUID, body: SharingWanted, queue: QueueDep, operator
 @router.get("/jobs/{job_id}/keys", dependencies=[Reading], responses=_FINDING)
 async def list_keys(
     job_id: UUID,
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     after: Annotated[str | None, Query(max_length=200, description="Only keys after this one.")] = None,
 ) -> list[KeySeen]:
@@ -100,7 +101,7 @@ async def list_keys(
 
 @router.get("/workers/status", dependencies=[Reading], responses=problems("unauthorized", "job-not-found"))
 async def show_workers(
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     job: Annotated[str | None, Query(max_length=700, description="Only those that serve this job.")] = None,
     limit: LimitDep = 50,
     offset: OffsetDep = 0,
@@ -117,7 +118,7 @@ async def show_workers(
     dependencies=[Reading],
     responses=problems("unauthorized", "worker-not-found"),
 )
-async def inspect_worker(worker_id: UUID, queue: ReadQueueDep) -> WorkerInFull:
+async def inspect_worker(worker_id: UUID, queue: LookQueueDep) -> WorkerInFull:
     """One worker: the jobs it serves, the tasks it holds with their leases, and its newest errors."""
     [worker] = await queue.driver.call("inspect_worker", worker_id=worker_id)
     return await to_thread(WorkerInFull.of, worker)

@@ -283,8 +283,8 @@ class ProviderSeen(Wire):
     worker_name: Redacted | None
     is_alive: bool
     heartbeat_age_seconds: float
-    cached: int
-    in_flight: int
+    cached: int | None = Field(description="Null where a standby answers, which has no cache.")
+    in_flight: int | None
     created_at: datetime
 
     @classmethod

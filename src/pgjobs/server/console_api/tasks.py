@@ -8,7 +8,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from pgjobs.server.auth.credentials import OperatorDep, Reading, ReadQueueDep
+from pgjobs.server.auth.credentials import OperatorDep, Reading
 from pgjobs.server.console_api.answers import Check, Reasons
 from pgjobs.server.console_api.schemas import (
     Attempts,
@@ -28,6 +28,7 @@ from pgjobs.server.console_api.schemas import (
 from pgjobs.server.dependencies import LimitDep, QueueDep, SettingsDep
 from pgjobs.server.openapi import problems
 from pgjobs.server.problems import ProblemRoute
+from pgjobs.server.reading import LookQueueDep
 
 router = APIRouter(route_class=ProblemRoute, tags=["console"])
 
@@ -48,7 +49,7 @@ class PageFilter(TaskFilter):
 
 
 @router.get("/tasks", dependencies=[Reading], responses=_FINDING)
-async def find_tasks(queue: ReadQueueDep, wanted: Annotated[PageFilter, Query()]) -> TasksFound:
+async def find_tasks(queue: LookQueueDep, wanted: Annotated[PageFilter, Query()]) -> TasksFound:
     """Tasks of all rooms that match every filter, newest first."""
     found = await queue.find_tasks(**wanted.arguments(), before=wanted.before, page_size=wanted.limit)
     items = await to_thread(lambda: [TaskSeen(**task) for task in found.found])
@@ -56,7 +57,7 @@ async def find_tasks(queue: ReadQueueDep, wanted: Annotated[PageFilter, Query()]
 
 
 @router.get("/tasks/count", dependencies=[Reading], responses=_FINDING)
-async def count_tasks(queue: ReadQueueDep, wanted: Filter) -> Count:
+async def count_tasks(queue: LookQueueDep, wanted: Filter) -> Count:
     """How many tasks match every filter: exact up to 10,000."""
     counted = await queue.count_found_tasks(**wanted.arguments())
     return Count(total=counted.total, total_relation=counted.relation)
@@ -79,13 +80,13 @@ async def act_on_tasks(body: Bulk, queue: QueueDep, operator: OperatorDep) -> Bu
 
 
 @router.get("/tasks/{task_id}/details", dependencies=[Reading], responses=_ONE)
-async def inspect_task(task_id: UUID, queue: ReadQueueDep, settings: SettingsDep) -> TaskInFull:
+async def inspect_task(task_id: UUID, queue: LookQueueDep, settings: SettingsDep) -> TaskInFull:
     """One task in full; what looks like a secret is hidden."""
     return await to_thread(TaskInFull.of, await queue.inspect_task(task_id), settings.trace_url)
 
 
 @router.get("/tasks/{task_id}/attempts", dependencies=[Reading], responses=_ONE)
-async def list_attempts(task_id: UUID, queue: ReadQueueDep) -> Attempts:
+async def list_attempts(task_id: UUID, queue: LookQueueDep) -> Attempts:
     """Every ended attempt of a task, oldest first."""
     task = await queue.get_task(task_uuid=task_id)
     attempts = await queue.list_attempts(task.id)
@@ -95,7 +96,7 @@ async def list_attempts(task_id: UUID, queue: ReadQueueDep) -> Attempts:
 @router.get("/tasks/{task_id}/events", dependencies=[Reading], responses=_ONE)
 async def list_events(
     task_id: UUID,
-    queue: ReadQueueDep,
+    queue: LookQueueDep,
     before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only events before this one.")] = None,
     limit: LimitDep = 200,
 ) -> Events:
@@ -108,7 +109,7 @@ async def list_events(
 
 
 @router.get("/tasks/{task_id}/why", dependencies=[Reading], responses=_ONE)
-async def why(task_id: UUID, queue: ReadQueueDep) -> Reasons:
+async def why(task_id: UUID, queue: LookQueueDep) -> Reasons:
     """Why a task waits: checks in order, in words, with what would change it."""
     checks = await queue.driver.call("show_why", task_uuid=task_id)
     return Reasons(items=await to_thread(lambda: [Check.of_row(check) for check in checks]))

@@ -145,8 +145,8 @@ class ProviderStatus(Record):
     worker: str | None
     is_alive: bool
     heartbeat_age: timedelta
-    kept: int
-    in_flight: int
+    kept: int | None
+    in_flight: int | None
     created_at: datetime
 
 

@@ -99,6 +99,14 @@ class NewToken(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicationPosition(Record):
+    """A row of `replication_position`: how far the log of this server has come."""
+
+    is_standby: bool
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
 class RestorePayloadResult(Record):
     """A row of `restore_payload`: an edited payload with hidden secrets put back."""
 

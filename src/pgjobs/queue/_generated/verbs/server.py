@@ -23,6 +23,7 @@ from pgjobs.queue._generated.records.server import (
     InspectWorkerResult,
     NewSession,
     NewToken,
+    ReplicationPosition,
     RestorePayloadResult,
     ShowFindingsResult,
     ShownWorker,
@@ -222,6 +223,13 @@ class ServerVerbs:
             of_rooms=of_rooms or None,
         )
         return NewSession.of(rows[0])
+
+    async def replication_position(self) -> ReplicationPosition:
+        """How far the log of this server has come."""
+        rows = await self.driver.call(
+            "replication_position",
+        )
+        return ReplicationPosition.of(rows[0])
 
     async def restore_payload(self, task_uuid: UUID, payload: Json) -> RestorePayloadResult:
         """An edited payload with hidden secrets put back."""

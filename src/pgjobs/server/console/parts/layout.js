@@ -1,5 +1,5 @@
 // The frame around every page.
-import { isAway, session, signOut } from "../api.js";
+import { isAway, readFrom, session, signOut } from "../api.js";
 import { showKeys } from "../keys.js";
 import { lookAtAll } from "../live.js";
 import { address, path } from "../router.js";
@@ -52,6 +52,16 @@ addEventListener("themechange", () => (theme.value = document.documentElement.da
 
 const leave = () => signOut().catch((error) => say("bad", `You are still signed in. ${error.message}`));
 
+// Where lists come from, where there is more than one place. A late standby is worth a warning: what is shown is old.
+const LATE = 10;
+const Source = () => {
+  const from = readFrom.value;
+  if (!from) return null;
+  if (from.isStandby && from.lag < LATE) return html`<p class="source muted small">Read from a standby, up to ${from.lag.toFixed(1)} s behind</p>`;
+  if (!from.isStandby) return html`<p class="source muted small">Read from the primary: ${from.reason}</p>`;
+  return html`<p class="source small" role="status">The primary cannot be reached: read from a standby, ${Math.round(from.lag)} s behind</p>`;
+};
+
 const Who = () => session.value && html`
   <div class="who">
     <div class="name">
@@ -82,7 +92,7 @@ const Away = () =>
 
 export const Frame = view(() => {
   const menu = () =>
-    show("Menu", () => html`<${Nav} onChoose=${close} /><${Who} />`, { drawer: true });
+    show("Menu", () => html`<${Nav} onChoose=${close} /><${Source} /><${Who} />`, { drawer: true });
   return ({ children }) => html`
     <div class="frame">
       <a class="skip" href=${`#${path.value}`} onClick=${toContent}>Skip to content</a>
@@ -90,7 +100,7 @@ export const Frame = view(() => {
         <button class="button bare icononly" type="button" aria-label="Menu" onClick=${menu}>${icon("menu")}</button>
         <${Brand} />
       </div>
-      <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Who} /></div>
+      <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Source} /><${Who} /></div>
       <main class="content" id="content" tabindex="-1"><${Away} />${children}</main>
     </div>
     <${Dialogs} />
