@@ -19,6 +19,7 @@ BY_HAND = frozenset(
 FACADES = {
     "leases": ["claim_tasks", "mark_waiting"],
     "steps": [f"{step}_task{s}" for step in ("cancel", "retry", "ignore", "unignore") for s in ("", "s")],
+    "operators": ["next_cursor"],
     "upkeep": ["check", "fire_schedules", "list_metrics", "list_events"],
     "cleanups": ["unmark_waiting"],
     "server": ["count_jobs", "count_schedules", "track_tasks", "watch_events"],
@@ -27,6 +28,7 @@ FACADES = {
 
 ONE = frozenset(
     {"await_cleanups", "reconcile_cleanups", "fire_schedules", "watch_events", "find_tasks", "submit_unique"}
+    | {"next_cursor"}
 )
 MANY = frozenset(
     {"why", "top", "running", "waiting", "failed", "stuck", "storage", "throughput", "check", "sweep"}
@@ -47,6 +49,7 @@ ALSO_POSITIONAL = {
     "set_job_target": 2,
     "submit_and_show": 3,
     "complete_tasks": 3,
+    "next_cursor": 2,
     "save_step": 4,
     "send_signal": 3,
 }
@@ -106,6 +109,7 @@ RECORDS = {
     "Metric": ["list_metrics"],
     "NewSession": ["open_session"],
     "NewToken": ["create_token"],
+    "NextPage": ["next_cursor"],
     "Overview": ["overview"],
     "Provider": ["providers"],
     "ProviderRegistration": ["register_provider"],

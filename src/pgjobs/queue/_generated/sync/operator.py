@@ -27,6 +27,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.tasks import NextPage
 from pgjobs.queue._generated.verbs.operators import OperatorVerbs
 from pgjobs.queue.run_sync import run
 
@@ -57,6 +58,10 @@ class BlockingOperatorVerbs:
     ) -> list[JobStatus]:
         """Every job with what waits, runs and ended."""
         return run(self._wrapped.jobs_status(of_jobs, with_times=with_times))
+
+    def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
+        """Where a page of a list ended."""
+        return run(self._wrapped.next_cursor(task_ids, cursor))
 
     def overview(self) -> Overview:
         """The queue in one row."""

@@ -28,6 +28,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.tasks import NextPage
 
 
 class OperatorVerbs:
@@ -67,6 +68,11 @@ class OperatorVerbs:
         """Every job with what waits, runs and ended."""
         rows = await self.driver.call("jobs_status", of_jobs=of_jobs, with_times=with_times)
         return JobStatus.each(rows)
+
+    async def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
+        """Where a page of a list ended."""
+        rows = await self.driver.call("next_cursor", task_ids=task_ids, cursor=cursor)
+        return NextPage.of(rows[0])
 
     async def overview(self) -> Overview:
         """The queue in one row."""
