@@ -24,11 +24,11 @@ grant usage on schema pgjobs to pgjobs_readonly, pgjobs_producer, pgjobs_worker,
 grant select on pgjobs.task, pgjobs.job, pgjobs.workflow, pgjobs.problems, pgjobs.installed
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs._now, pgjobs._present, pgjobs._never, pgjobs._known_moment, pgjobs._wait_phase, pgjobs._task_mask, pgjobs._uuid_of,
-  pgjobs.task_uuid, pgjobs.task_id, pgjobs.help,
-  pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers, pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events,
-  pgjobs.get_workflow, pgjobs.list_workflows, pgjobs.get_workflow_graph,
-  pgjobs.list_events, pgjobs.list_metrics, pgjobs.get_sharing, pgjobs.list_keys, pgjobs.replication_position
+  pgjobs._now, pgjobs._present, pgjobs._never, pgjobs._known_moment, pgjobs._wait_phase, pgjobs._task_mask,
+  pgjobs._uuid_of, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,
+  pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.get_workflow, pgjobs.list_workflows,
+  pgjobs.get_workflow_graph, pgjobs.list_events, pgjobs.list_metrics, pgjobs.get_sharing, pgjobs.list_keys,
+  pgjobs.replication_position, pgjobs.next_cursor
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Payloads and results.
@@ -139,7 +139,7 @@ grant select on pgjobs.my_tasks, pgjobs.problems, pgjobs.overview, pgjobs.jobs_s
 grant execute on function
   pgjobs._now, pgjobs._present, pgjobs._never, pgjobs._wait_phase, pgjobs._task_mask, pgjobs._uuid_of, pgjobs.help,
   pgjobs.my_rooms,
-  pgjobs.get_job, pgjobs.list_jobs, pgjobs.count_jobs, pgjobs.get_task, pgjobs.list_tasks, pgjobs.count_tasks,
+  pgjobs.get_job, pgjobs.list_jobs, pgjobs.count_jobs, pgjobs.get_task, pgjobs.list_tasks, pgjobs.next_cursor, pgjobs.count_tasks,
   pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.watch_task, pgjobs.why,
   pgjobs.overview, pgjobs.jobs_status, pgjobs.throughput,
   pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.submit_unique, pgjobs.cancel_task, pgjobs.cancel_tasks,

@@ -16,7 +16,7 @@ async def test_the_same_key_gives_the_first_task(queue, job):
     first = await queue.submit_task(job, {"n": 1}, idempotency_key="once")
     second = await queue.submit_task(job, {"n": 2}, idempotency_key="once")
     assert first.is_new
-    assert second == Submitted(first.task_id, is_new=False)
+    assert second == Submitted(first.task_id, is_new=False, item=1)
     assert len(await queue.list_tasks()) == 1
 
 
@@ -61,7 +61,9 @@ async def test_a_key_stands_for_its_task_whatever_became_of_it(queue, job, move)
     first = await queue.submit_task(job, idempotency_key="once")
     await move(queue, job, first.task_id)
     before = await queue.get_task(first.task_id)
-    assert (await queue.submit_task(job, idempotency_key="once")) == Submitted(first.task_id, is_new=False)
+    assert (await queue.submit_task(job, idempotency_key="once")) == Submitted(
+        first.task_id, is_new=False, item=1
+    )
     assert await queue.get_task(first.task_id) == before
 
 

@@ -125,6 +125,19 @@ async def test_a_list_is_paged_without_gaps_or_doubles(queue, job):
     assert await queue.list_tasks(before=ids[0]) == []
 
 
+@pytest.mark.postgres_only
+async def test_a_cursor_pages_without_gaps_or_doubles(queue, job):
+    ids = [item.task_id for item in await queue.submit_tasks(job, [{}] * 25)]
+    found, cursor = [], None
+    while page := await queue.list_tasks(page_size=7, cursor=cursor):
+        found += [task.id for task in page]
+        cursor = (await queue.next_cursor([task.id for task in page], cursor)).next
+    assert found == ids[::-1]
+    assert (await queue.next_cursor([], cursor)).next == cursor
+    with pytest.raises(InvalidArgument):
+        await queue.list_tasks(cursor="no cursor")
+
+
 async def test_a_page_has_fifty_items_unless_asked_otherwise(queue, job):
     await queue.submit_tasks(job, [{}] * 60)
     assert len(await queue.list_tasks()) == 50

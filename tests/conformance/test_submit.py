@@ -228,3 +228,13 @@ async def test_a_trace_context_that_is_none_is_refused(queue, job, trace_context
     async with nothing_changes():
         with pytest.raises(InvalidArgument, match="traceparent"):
             await queue.submit_task(job, trace_context=trace_context)
+
+
+async def test_each_answer_says_which_item_it_is_of(queue, job):
+    submitted = await queue.submit_tasks(job, [{}, {}, {}], idempotency_keys=["a", None, "a"])
+    assert [item.item for item in submitted] == [1, 2, 3]
+    named = await queue.submit_tasks(job, [{}, {}], items=[7, 5])
+    assert [item.item for item in named] == [7, 5]
+    assert (await queue.submit_tasks(job, [{}], items=[9]))[0].item == 9
+    with pytest.raises(InvalidArgument):
+        await queue.submit_tasks(job, [{}, {}], items=[1])

@@ -21,7 +21,7 @@ FACADES = {
     "steps": [f"{step}_task{s}" for step in ("cancel", "retry", "ignore", "unignore") for s in ("", "s")],
     "upkeep": ["check", "fire_schedules", "list_metrics", "list_events"],
     "cleanups": ["unmark_waiting"],
-    "operators": ["list_log"],
+    "operators": ["list_log", "next_cursor"],
     "server": ["append_log", "count_jobs", "count_schedules", "track_tasks", "watch_events"],
 }
 """Which verbs are not in the class of their noun; those about leases are in that of leases."""
@@ -29,6 +29,7 @@ FACADES = {
 ONE = frozenset(
     {
         "replication_position",
+        "next_cursor",
         "await_cleanups",
         "reconcile_cleanups",
         "fire_schedules",
@@ -56,6 +57,7 @@ ALSO_POSITIONAL = {
     "set_job_target": 2,
     "submit_and_show": 3,
     "complete_tasks": 3,
+    "next_cursor": 2,
     "save_step": 4,
     "send_signal": 3,
 }
@@ -117,6 +119,7 @@ RECORDS = {
     "Metric": ["list_metrics"],
     "NewSession": ["open_session"],
     "NewToken": ["create_token"],
+    "NextPage": ["next_cursor"],
     "Overview": ["overview"],
     "Provider": ["providers"],
     "ProviderRegistration": ["register_provider"],

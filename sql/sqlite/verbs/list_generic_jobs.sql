@@ -1,13 +1,14 @@
 -- list_generic_jobs(
 --   domain text = null, queue text = null, job_type text = null, status text = null,
 --   owner_user_id text = null, project_id bigint = null, before bigint = null, page_size integer = 50,
---   page_offset integer = 0
+--   page_offset integer = 0, cursor text = null
 -- )
 --
 -- Tasks in the words of the generic job manager, newest first, that fit every
 -- filter given; of a domain, those submitted in it. `before` pages by id.
 select :page_offset as v_page_offset;
 -- include check_page
+select refuse('not-on-sqlite', 'SQLite has no cursors', 'Page with before.') where :cursor is not null;
 select refuse(
   'validation-error', 'Unknown status ' || quote(:status), null, 'queued, processing, completed, failed or cancelled'
 )

@@ -1,12 +1,13 @@
 -- list_tasks(
 --   room text = null, job text = null, status text = null, owner text = null, project text = null,
 --   before bigint = null, page_size integer = 50,
---   page_offset integer = 0
+--   page_offset integer = 0, cursor text = null
 -- )
 --
 -- Tasks, newest first, that fit every filter given. `before` pages by id.
 select :page_offset as v_page_offset, :job as v_address;
 -- include check_page
+select refuse('not-on-sqlite', 'SQLite has no cursors', 'Page with before.') where :cursor is not null;
 select refuse('validation-error', 'Unknown status ' || quote(:status))
 where :status not in ('pending', 'claimed', 'running', 'completed', 'failed', 'cancelled', 'ignored');
 -- include find_job

@@ -6,7 +6,8 @@
 --   retain_completed interval = null, retain_failed interval = null, replace_schema boolean = false,
 --   keep boolean = null, actor text = null,
 --   is_superuser boolean = false, max_running_per_key integer = null, rate text = null,
---   rate_per_key text = null, fair boolean = null, ordered boolean = null, on_failure text = null
+--   rate_per_key text = null, fair boolean = null, ordered boolean = null, on_failure text = null,
+--   job_number integer = null, job_uuid uuid = null
 -- )
 --
 -- Registers a job, or says how the one at this address already stands:
@@ -18,6 +19,7 @@
 -- when its last worker leaves.
 select refuse('not-on-sqlite', 'Sharing by key is not on SQLite')
 where coalesce(:max_running_per_key, :rate, :rate_per_key, :fair, :ordered, :on_failure) is not null;
+select refuse('not-on-sqlite', 'SQLite has no clusters') where coalesce(:job_number, :job_uuid) is not null;
 select :room as v_room;
 -- include check_room
 select refuse('validation-error', 'A job''s name has 1 to 200 characters')

@@ -1,6 +1,7 @@
--- register_worker(name text = null, jobs text[] = null, actor text = null)
+-- register_worker(name text = null, jobs text[] = null, actor text = null, worker_id uuid = null)
 --
 -- Registers a worker, and links it to jobs that exist already.
+select refuse('not-on-sqlite', 'SQLite has no clusters') where :worker_id is not null;
 select refuse('validation-error', 'A worker''s name has at most 200 characters')
 where length(:name) > 200;
 select uuid4() as v_worker, coalesce(:jobs, '[]') as v_addresses;

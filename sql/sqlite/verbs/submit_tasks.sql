@@ -3,13 +3,15 @@
 --   delay interval = null, max_attempts integer = null, idempotency_keys text[] = null,
 --   submitter text = null, owner text = null, project text = null, tags text[] = null,
 --   require_workers boolean = false, cross_room boolean = false,
---   trace_context text = null, after bigint[] = null, on_failure text = null, keys text[] = null
+--   trace_context text = null, after bigint[] = null, on_failure text = null, keys text[] = null,
+--   items integer[] = null
 -- )
 --
 -- Submits one task per payload, all of one job, in the caller's transaction.
 --
 -- A task whose idempotency key was used before is not submitted again: the
--- answer names the first one, with is_new = false. Rows come in input order.
+-- answer names the first one, with is_new = false. Rows come in input order, each with the
+-- place of its payload, or what `items` calls it.
 select refuse('not-on-sqlite', 'SQLite has no tasks that run after others', 'It needs Postgres; the embedded one will do.')
 where :after is not null or :on_failure is not null;
 select refuse('not-on-sqlite', 'Sharing by key is not on SQLite')
@@ -56,6 +58,8 @@ where :delay not between 0 and 31557600000000000;
 select refuse('validation-error', 'idempotency_keys must be one for each payload, of 1 to 200 characters')
 where json_array_length(:idempotency_keys) <> json_array_length(:payloads)
   or exists (select 1 from json_each(:idempotency_keys) as k where k.value = '' or length(k.value) > 200);
+select refuse('validation-error', 'items must be one for each payload')
+where json_array_length(:items) <> json_array_length(:payloads);
 select refuse('no-workers-available', 'Job ''' || j.full_name || ''' has no connected workers')
 from jobs as j
 where j.id = :v_job and :require_workers and not exists (select 1 from worker_jobs as w where w.job_id = j.id);
@@ -102,6 +106,7 @@ select
 from drawn as d
 cross join payloads as p on p.place = d.place
 left join keys as k on k.place = d.place;
-select json_extract(d.value, '$[0]') as task_id, json_extract(d.value, '$[1]') as is_new
+select json_extract(d.value, '$[0]') as task_id, json_extract(d.value, '$[1]') as is_new,
+  coalesce(json_extract(:items, '$[' || d.key || ']'), d.key + 1) as item
 from json_each(:v_drawn) as d
 order by d.key;

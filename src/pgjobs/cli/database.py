@@ -29,7 +29,7 @@ URL_IS_PUBLIC = (
 )
 
 
-def _warned(url: str | None) -> str | None:
+def warned(url: str | None) -> str | None:
     if url and _PASSWORD.search(url):
         typer.echo(URL_IS_PUBLIC, err=True)
     return url
@@ -38,7 +38,7 @@ def _warned(url: str | None) -> str | None:
 Url: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        callback=_warned,
+        callback=warned,
         help="Database URL; else PGJOBS_DATABASE_URL, DATABASE_URL, or libpq's PGHOST, PGDATABASE, ….",
         show_default=False,
     ),

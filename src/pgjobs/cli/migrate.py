@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pgjobs.cli.database import Url, connected, drive, settings_of
+from pgjobs.cli.database import Url, connected, drive, settings_of, warned
 from pgjobs.cli.output import progress, say
 
 if TYPE_CHECKING:
@@ -31,6 +31,19 @@ def migrate(  # noqa: PLR0917
         ),
     ] = False,
     roles: Annotated[bool, typer.Option("--roles/--no-roles", help="Create roles and grant to them.")] = True,
+    node: Annotated[
+        int | None,
+        typer.Option(min=0, max=511, help="Make this queue, which has no tasks yet, that node of a cluster."),
+    ] = None,
+    key_of: Annotated[
+        str | None,
+        typer.Option(
+            "--key-of",
+            callback=warned,
+            metavar="URL",
+            help="With --node: take the key of public ids from this node of the cluster.",
+        ),
+    ] = None,
 ) -> None:
     """Install the schema or upgrade it."""
     from pgjobs.schema import migrate as migrations
@@ -47,6 +60,9 @@ def migrate(  # noqa: PLR0917
         return
     plan = drive(_run(settings, release, dry_run, recreate))
     _tell(plan.steps, f"Schema {release.schema}", dry_run)
+    if node is not None and not dry_run:
+        is_new = drive(_become_node(settings, node, key_of))
+        say(f"Schema {release.schema} is {'now' if is_new else 'already'} node {node}.")
 
 
 async def _run(settings: Settings, release: Release, dry_run: bool, recreate: bool) -> Plan:
@@ -57,6 +73,18 @@ async def _run(settings: Settings, release: Release, dry_run: bool, recreate: bo
             return await migrations.plan(connection, release)
         with progress("Migrate", None) as bar:
             return await migrations.migrate(connection, release, recreate=recreate, watch=bar.reach)
+
+
+async def _become_node(settings: Settings, node: int, key_of: str | None) -> bool:
+    from pgjobs.schema.nodes import become_node, key_of_public_ids
+
+    key = None
+    if key_of is not None:
+        other = settings_of(key_of)
+        async with connected(other) as connection:
+            key = await key_of_public_ids(connection, other.database_schema)
+    async with connected(settings) as connection:
+        return await become_node(connection, settings.database_schema, node, key)
 
 
 def _migrate_file(url: str, dry_run: bool) -> list[str]:

@@ -38,6 +38,26 @@ $$;
 comment on function pgjobs._check_registration is
   'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
 
+-- A job has one number on every node of a cluster, and no node gives it out again.
+create function pgjobs._keep_job_number(job_id integer, job_number integer, job_uuid uuid)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_uuid uuid := (select j.uuid from pgjobs.jobs as j where j.id = _keep_job_number.job_id);
+begin
+  if _keep_job_number.job_id <> _keep_job_number.job_number or v_uuid <> _keep_job_number.job_uuid then
+    perform pgjobs._refuse('validation-error', 'The job is registered here under another number',
+      format('It is %s, %s.', _keep_job_number.job_id, v_uuid), 'Every node must have been installed for this cluster.');
+  end if;
+  perform setval('pgjobs.jobs_id_seq', greatest(s.last_value, _keep_job_number.job_number)) from pgjobs.jobs_id_seq as s;
+end
+$$;
+
+comment on function pgjobs._keep_job_number is
+  'Refuses another number than a job has. Example: see pgjobs.register_job, which calls it';
+
 create function pgjobs._check_limit(max_running integer)
 returns void
 language plpgsql stable

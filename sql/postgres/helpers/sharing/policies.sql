@@ -1,5 +1,5 @@
 -- Refuses keys that cannot be: one for each payload, or none.
-create function pgjobs._check_keys(keys text[], quantity integer)
+create function pgjobs._check_keys(keys text[], quantity integer, items integer[] default null)
 returns void
 language plpgsql immutable
 as $$
@@ -8,6 +8,9 @@ begin
     or exists (select from unnest(keys) as k (key) where k.key = '' or length(k.key) > 200)
   then
     perform pgjobs._refuse('validation-error', 'keys must be one for each payload, of 1 to 200 characters');
+  end if;
+  if cardinality(items) <> quantity then
+    perform pgjobs._refuse('validation-error', 'items must be one for each payload');
   end if;
 end
 $$;

@@ -108,7 +108,7 @@ begin
     where p.parent = _extend_partitions.parent;
     v_width := greatest(250000, (v_known.last_number - coalesce(v_known.lowest, v_known.last_number)) / 8);
     exit when v_known.highest - v_known.last_number > v_width or v_made = 10;
-    v_lower := coalesce(v_known.highest, 0);
+    v_lower := coalesce(v_known.highest, pgjobs._first_of(_extend_partitions.parent));
     if v_known.last_number >= v_lower then
       -- Numbers go on being given out while the lock is waited for.
       v_lower := v_known.last_number + 10000;
@@ -122,6 +122,42 @@ $$;
 
 comment on function pgjobs._extend_partitions is
   'Keeps partitions coming. Example: select pgjobs._extend_partitions(''outcomes'', most_bytes => 10000000000)';
+
+create function pgjobs._first_of(parent text)
+returns bigint
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+begin
+  return case _first_of.parent when 'outcomes' then pgjobs._first_number(pgjobs._node()) else 0 end;
+end
+$$;
+
+comment on function pgjobs._first_of is
+  'Where the numbers of a table begin: tasks are numbered by node. Example: select pgjobs._first_of(''outcomes'')';
+
+-- For a queue that becomes a node, before it has tasks: partitions for the numbers it will give out.
+create function pgjobs._move_partitions()
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_partition text;
+  v_first bigint := pgjobs._first_of('outcomes');
+begin
+  for v_partition in
+    select p.partition from pgjobs._partitions() as p where p.parent = 'outcomes' and p.lower is not null
+  loop
+    execute format('drop table pgjobs.%I', v_partition);
+  end loop;
+  perform pgjobs._make_partition('outcomes', v_first, v_first + 250000);
+  perform pgjobs._extend_partitions('outcomes');
+end
+$$;
+
+comment on function pgjobs._move_partitions is
+  'Makes the partitions of a new node. Example: see pgjobs._become_node, which calls it';
 
 -- Drops partitions that are empty and will stay so, which gives their disk back at
 -- once. Outcomes stay while a task of their numbers can still end.

@@ -4,7 +4,8 @@
 -- The schema must equal the registered one, unless `replace_schema` is set or
 -- the job comes back from retirement. Options left out keep their value. With a
 -- worker named or created, the job is linked to it. One to `keep` is not retired
--- when its last worker leaves.
+-- when its last worker leaves. A cluster names the number and public id that the job has
+-- on its other nodes; one that exists must have them.
 create function pgjobs.register_job(
   room text,
   category text,
@@ -31,7 +32,9 @@ create function pgjobs.register_job(
   rate_per_key text default null,
   fair boolean default null,
   ordered boolean default null,
-  on_failure text default null
+  on_failure text default null,
+  job_number integer default null,
+  job_uuid uuid default null
 )
 returns table (job_id integer, registered text, linked_worker_id uuid)
 language plpgsql volatile security definer
@@ -44,6 +47,9 @@ declare
   v_job pgjobs.jobs;
   v_is_new boolean;
 begin
+  if num_nonnulls(register_job.job_number, register_job.job_uuid) = 1 or register_job.job_number < 1 then
+    perform pgjobs._refuse('validation-error', 'job_number and job_uuid go together, and numbers begin at 1');
+  end if;
   perform pgjobs._check_registration(
     register_job.room, register_job.category, register_job.name, register_job.schema, register_job.max_attempts,
     register_job.max_running, register_job.events, v_actor, register_job.is_superuser and not pgjobs._is_tenant()
@@ -56,10 +62,17 @@ begin
     perform pgjobs._refuse('worker-not-found', format('Worker %s does not exist', linked_worker_id));
   end if;
   -- The update locks the row, so that two first registrations see one another.
-  insert into pgjobs.jobs as j (room, category, name, schema, created_at)
-  values (register_job.room, register_job.category, register_job.name, coalesce(register_job.schema, '{}'), v_now)
+  insert into pgjobs.jobs as j (id, uuid, room, category, name, schema, created_at)
+  overriding system value
+  values (
+    coalesce(register_job.job_number, nextval('pgjobs.jobs_id_seq')), coalesce(register_job.job_uuid, gen_random_uuid()),
+    register_job.room, register_job.category, register_job.name, coalesce(register_job.schema, '{}'), v_now
+  )
   on conflict (room, category, name) do update set name = j.name
   returning j.id, j.xmax = 0 into job_id, v_is_new;
+  if register_job.job_number is not null then
+    perform pgjobs._keep_job_number(register_job.job_id, register_job.job_number, register_job.job_uuid);
+  end if;
   select j.* into v_job from pgjobs.jobs as j where j.id = register_job.job_id;
   registered := case
     when v_is_new then 'created'

@@ -1,5 +1,6 @@
 -- Tasks in the words of the generic job manager, newest first, that fit every
--- filter given; of a domain, those submitted in it. `before` pages by id.
+-- filter given; of a domain, those submitted in it. `cursor` pages on from where
+-- next_cursor says a page ended, `before` from a task.
 --
 -- All but completed tasks are looked for where they live, so that finding them
 -- costs the same however long the history is.
@@ -12,7 +13,8 @@ create function pgjobs.list_generic_jobs(
   project_id bigint default null,
   before bigint default null,
   page_size integer default 50,
-  page_offset integer default 0
+  page_offset integer default 0,
+  cursor text default null
 )
 returns setof pgjobs.generic_jobs
 language plpgsql stable security definer
@@ -26,7 +28,7 @@ declare
       and j.category = coalesce(list_generic_jobs.queue, j.category)
       and j.name = coalesce(list_generic_jobs.job_type, j.name)
   );
-  v_before bigint := coalesce(list_generic_jobs.before, 9223372036854775807);
+  v_before bigint := least(list_generic_jobs.before, pgjobs._place_of_cursor(list_generic_jobs.cursor));
   v_project text := list_generic_jobs.project_id::text;
   v_tasks bigint[];
 begin

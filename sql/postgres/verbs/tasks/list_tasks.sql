@@ -1,5 +1,5 @@
--- Tasks, newest first, that fit every filter given. `before` pages by id, which
--- stays fast at any depth.
+-- Tasks, newest first, that fit every filter given. `cursor` pages on from where
+-- next_cursor says a page ended, `before` from a task; both stay fast at any depth.
 create function pgjobs.list_tasks(
   room text default null,
   job text default null,
@@ -8,7 +8,8 @@ create function pgjobs.list_tasks(
   project text default null,
   before bigint default null,
   page_size integer default 50,
-  page_offset integer default 0
+  page_offset integer default 0,
+  cursor text default null
 )
 returns setof pgjobs.task
 language plpgsql stable security definer
@@ -16,7 +17,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_before bigint := coalesce(list_tasks.before, 9223372036854775807);
+  v_before bigint := least(list_tasks.before, pgjobs._place_of_cursor(list_tasks.cursor));
   v_wanted bigint := list_tasks.page_size::bigint + list_tasks.page_offset;
   v_rooms text[] := pgjobs._rooms();
   v_job integer;

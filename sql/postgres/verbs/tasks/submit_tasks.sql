@@ -1,8 +1,9 @@
 -- Submits one task per payload, all of one job, in the caller's transaction.
 --
 -- A task whose idempotency key was used before is not submitted again: the
--- answer names the first one, with is_new = false. Rows come in input order. `keys` are
--- what tasks are grouped by, one for each payload; see limit_job.
+-- answer names the first one, with is_new = false. Rows come in input order, each with the place
+-- of its payload, or what `items` calls it: for whoever submits parts of a list in several
+-- places. `keys` are what tasks are grouped by, one for each payload; see limit_job.
 --
 -- With `after` they wait until all tasks it names have ended; `on_failure` says what
 -- happens if one of those does not complete: cancel (as without it), run or hold.
@@ -24,9 +25,10 @@ create function pgjobs.submit_tasks(
   trace_context text default null,
   after bigint[] default null,
   on_failure text default null,
-  keys text[] default null
+  keys text[] default null,
+  items integer[] default null
 )
-returns table (task_id bigint, is_new boolean)
+returns table (task_id bigint, is_new boolean, item integer)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
@@ -53,7 +55,7 @@ begin
   if cardinality(submit_tasks.payloads) = 1 and v_rooms is null and not submit_tasks.require_workers
     and num_nonnulls(
       submit_tasks.available_at, submit_tasks.delay, submit_tasks.idempotency_keys, submit_tasks.tags,
-      submit_tasks.after, submit_tasks.on_failure, submit_tasks.keys
+      submit_tasks.after, submit_tasks.on_failure, submit_tasks.keys, submit_tasks.items
     ) = 0
   then
     submit_tasks.task_id := pgjobs._submit_one(
@@ -62,6 +64,7 @@ begin
     );
     if submit_tasks.task_id is not null then
       submit_tasks.is_new := true;
+      submit_tasks.item := 1;
       return next;
       return;
     end if;
@@ -87,8 +90,8 @@ begin
     perform pgjobs._refuse('validation-error', 'available_at must be a time in the years 1 to 9999', format('Got %s.', v_run_at));
   end if;
   perform pgjobs._check_labels(submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags);
-  if submit_tasks.keys is not null then
-    perform pgjobs._check_keys(submit_tasks.keys, cardinality(submit_tasks.payloads));
+  if num_nonnulls(submit_tasks.keys, submit_tasks.items) > 0 then
+    perform pgjobs._check_keys(submit_tasks.keys, cardinality(submit_tasks.payloads), submit_tasks.items);
   end if;
   if v_keys is not null then
     select k.ids, k.are_new into v_ids, v_new
@@ -122,7 +125,8 @@ begin
     perform pgjobs._block(v_entered, submit_tasks.after, coalesce(submit_tasks.on_failure, 'cancel'), v_now);
   end if;
   return query
-  select k.id, coalesce(k.is_new, true) from unnest(coalesce(v_ids, v_entered), v_new) as k (id, is_new);
+  select k.id, coalesce(k.is_new, true), coalesce(submit_tasks.items[k.place], k.place::integer)
+  from unnest(coalesce(v_ids, v_entered), v_new) with ordinality as k (id, is_new, place);
 end
 $$;
 

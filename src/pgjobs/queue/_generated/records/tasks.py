@@ -109,6 +109,13 @@ class Mark(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class NextPage(Record):
+    """A row of `next_cursor`: where a page of a list ended."""
+
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Renewed(Record):
     """A row of `renew_tasks`: extends leases."""
 
@@ -143,6 +150,7 @@ class Submitted(Record):
 
     task_id: int
     is_new: bool
+    item: int
 
 
 @dataclass(frozen=True, slots=True)

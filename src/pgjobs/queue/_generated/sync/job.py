@@ -115,6 +115,8 @@ class BlockingJobVerbs:
         fair: bool | None = None,
         ordered: bool | None = None,
         on_failure: str | None = None,
+        job_number: int | None = None,
+        job_uuid: UUID | None = None,
     ) -> Registration:
         """Registers a job."""
         return run(
@@ -145,6 +147,8 @@ class BlockingJobVerbs:
                 fair=fair,
                 ordered=ordered,
                 on_failure=on_failure,
+                job_number=job_number,
+                job_uuid=job_uuid,
             )
         )
 

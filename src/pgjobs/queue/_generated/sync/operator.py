@@ -27,7 +27,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
-from pgjobs.queue._generated.records.tasks import LogLine
+from pgjobs.queue._generated.records.tasks import LogLine, NextPage
 from pgjobs.queue._generated.verbs.operators import OperatorVerbs
 from pgjobs.queue.run_sync import run
 
@@ -74,6 +74,10 @@ class BlockingOperatorVerbs:
                 task_id, of_attempt=of_attempt, after=after, newest=newest, page_size=page_size
             )
         )
+
+    def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
+        """Where a page of a list ended."""
+        return run(self._wrapped.next_cursor(task_ids, cursor))
 
     def overview(self) -> Overview:
         """The queue in one row."""

@@ -57,6 +57,7 @@ class BlockingTaskVerbs:
         before: int | None = None,
         page_size: int | None = None,
         page_offset: int | None = None,
+        cursor: str | None = None,
     ) -> list[Task]:
         """Tasks, newest first."""
         return run(
@@ -69,6 +70,7 @@ class BlockingTaskVerbs:
                 before=before,
                 page_size=page_size,
                 page_offset=page_offset,
+                cursor=cursor,
             )
         )
 
@@ -107,6 +109,7 @@ class BlockingTaskVerbs:
         after: Sequence[int] | None = None,
         on_failure: str | None = None,
         keys: Sequence[str | None] | None = None,
+        items: Sequence[int] | None = None,
     ) -> list[Submitted]:
         """Submits many tasks of one job."""
         return run(
@@ -129,6 +132,7 @@ class BlockingTaskVerbs:
                 after=after,
                 on_failure=on_failure,
                 keys=keys,
+                items=items,
             )
         )
 

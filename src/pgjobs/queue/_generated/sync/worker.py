@@ -36,10 +36,15 @@ class BlockingWorkerVerbs:
         return run(self._wrapped.list_workers(room, page_size=page_size, page_offset=page_offset))
 
     def register_worker(
-        self, name: str | None = None, *, jobs: Sequence[str] | None = None, actor: str | None = None
+        self,
+        name: str | None = None,
+        *,
+        jobs: Sequence[str] | None = None,
+        actor: str | None = None,
+        worker_id: UUID | None = None,
     ) -> Worker:
         """Registers a worker."""
-        return run(self._wrapped.register_worker(name, jobs=jobs, actor=actor))
+        return run(self._wrapped.register_worker(name, jobs=jobs, actor=actor, worker_id=worker_id))
 
     def retire_worker(
         self,

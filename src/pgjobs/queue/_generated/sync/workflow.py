@@ -66,9 +66,12 @@ class BlockingWorkflowVerbs:
         name: str | None = None,
         before: int | None = None,
         page_size: int | None = None,
+        cursor: str | None = None,
     ) -> list[Workflow]:
         """Workflows, newest first."""
-        return run(self._wrapped.list_workflows(room, name=name, before=before, page_size=page_size))
+        return run(
+            self._wrapped.list_workflows(room, name=name, before=before, page_size=page_size, cursor=cursor)
+        )
 
     def retry_workflow(
         self,

@@ -124,6 +124,8 @@ class JobVerbs:
         fair: bool | None = None,
         ordered: bool | None = None,
         on_failure: str | None = None,
+        job_number: int | None = None,
+        job_uuid: UUID | None = None,
     ) -> Registration:
         """Registers a job."""
         rows = await self.driver.call(
@@ -154,6 +156,8 @@ class JobVerbs:
             fair=fair,
             ordered=ordered,
             on_failure=on_failure,
+            job_number=job_number,
+            job_uuid=job_uuid,
         )
         return Registration.of(rows[0])
 

@@ -106,6 +106,7 @@ class ManagerVerbs:
         before: int | None = None,
         page_size: int | None = None,
         page_offset: int | None = None,
+        cursor: str | None = None,
     ) -> list[GenericJob]:
         """Tasks in the generic manager's words, newest first."""
         rows = await self.driver.call(
@@ -119,5 +120,6 @@ class ManagerVerbs:
             before=before,
             page_size=page_size,
             page_offset=page_offset,
+            cursor=cursor,
         )
         return GenericJob.each(rows)

@@ -28,7 +28,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
-from pgjobs.queue._generated.records.tasks import LogLine
+from pgjobs.queue._generated.records.tasks import LogLine, NextPage
 
 
 class OperatorVerbs:
@@ -88,6 +88,11 @@ class OperatorVerbs:
             page_size=page_size,
         )
         return LogLine.each(rows)
+
+    async def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
+        """Where a page of a list ended."""
+        rows = await self.driver.call("next_cursor", task_ids=task_ids, cursor=cursor)
+        return NextPage.of(rows[0])
 
     async def overview(self) -> Overview:
         """The queue in one row."""

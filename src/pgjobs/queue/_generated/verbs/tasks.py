@@ -61,6 +61,7 @@ class TaskVerbs:
         before: int | None = None,
         page_size: int | None = None,
         page_offset: int | None = None,
+        cursor: str | None = None,
     ) -> list[Task]:
         """Tasks, newest first."""
         rows = await self.driver.call(
@@ -73,6 +74,7 @@ class TaskVerbs:
             before=before,
             page_size=page_size,
             page_offset=page_offset,
+            cursor=cursor,
         )
         return Task.each(rows)
 
@@ -112,6 +114,7 @@ class TaskVerbs:
         after: Sequence[int] | None = None,
         on_failure: str | None = None,
         keys: Sequence[str | None] | None = None,
+        items: Sequence[int] | None = None,
     ) -> list[Submitted]:
         """Submits many tasks of one job."""
         with submitting(job, len(payloads), trace_context) as carried:
@@ -135,6 +138,7 @@ class TaskVerbs:
                 after=after,
                 on_failure=on_failure,
                 keys=keys,
+                items=items,
             )
         return Submitted.each(rows)
 

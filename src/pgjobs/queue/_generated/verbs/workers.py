@@ -40,10 +40,17 @@ class WorkerVerbs:
         return WorkerSummary.each(rows)
 
     async def register_worker(
-        self, name: str | None = None, *, jobs: Sequence[str] | None = None, actor: str | None = None
+        self,
+        name: str | None = None,
+        *,
+        jobs: Sequence[str] | None = None,
+        actor: str | None = None,
+        worker_id: UUID | None = None,
     ) -> Worker:
         """Registers a worker."""
-        rows = await self.driver.call("register_worker", name=name, jobs=jobs, actor=actor)
+        rows = await self.driver.call(
+            "register_worker", name=name, jobs=jobs, actor=actor, worker_id=worker_id
+        )
         return Worker.of(rows[0])
 
     async def retire_worker(

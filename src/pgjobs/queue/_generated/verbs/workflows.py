@@ -79,10 +79,11 @@ class WorkflowVerbs:
         name: str | None = None,
         before: int | None = None,
         page_size: int | None = None,
+        cursor: str | None = None,
     ) -> list[Workflow]:
         """Workflows, newest first."""
         rows = await self.driver.call(
-            "list_workflows", room=room, name=name, before=before, page_size=page_size
+            "list_workflows", room=room, name=name, before=before, page_size=page_size, cursor=cursor
         )
         return Workflow.each(rows)
 
