@@ -41,6 +41,7 @@ REQUESTS = {
     "why a task waits": "tasks/{task}/why",
     "attempts of a task": "tasks/{task}/attempts",
     "events of a task": "tasks/{task}/events",
+    "log of a task": "tasks/{task}/log",
     "a task by its number": "tasks?text=4711",
     "a text in payloads": "tasks?text=db1234&payloads=true",
     "tasks of a part of a job's name": "tasks?job=job7",
