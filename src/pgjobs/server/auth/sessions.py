@@ -24,6 +24,7 @@ from pgjobs.server.auth.cookies import (
     signed_in,
 )
 from pgjobs.server.auth.credentials import API_TOKEN_PREFIX, ActorDep, bearer_of, signed_claims
+from pgjobs.server.cells.routing import tell_cells
 from pgjobs.server.dependencies import HomeQueueDep, SettingsDep
 from pgjobs.server.openapi import headers, problems
 from pgjobs.server.problems import ProblemRoute
@@ -57,6 +58,7 @@ async def sign_in(
         opened = await _open(given.token or bearer_of(request), queue, settings)
     set_cookie(response, request, settings, opened)
     response.headers.update(NOT_STORED)
+    tell_cells(request, response)
     return SessionOut(
         id=opened.user_id,
         is_superuser=opened.is_superuser,
@@ -72,6 +74,7 @@ async def get_session(
     """Who is signed in, and the `X-CSRF-Token` their changes need; a program with a token needs none."""
     session = session_of(request, settings)
     response.headers.update(NOT_STORED)
+    tell_cells(request, response)
     # The host application may know the caller by other means.
     known = await _known(request, queue, settings)
     return SessionOut(

@@ -142,6 +142,12 @@ class ServerCells:
         return self.of_room(room) if isinstance(room, str) else self.cells.home
 
 
+def tell_cells(request: Request, response: Response) -> None:
+    """Names the cells to somebody who is known, where there are several."""
+    if (cells := cells_of(request)) is not None:
+        response.headers[CELLS_HEADER] = ",".join(cells.cells.queues)
+
+
 def cells_of(request: Request) -> ServerCells | None:
     """The cells of the server that is asked; None where it has one database."""
     cells: ServerCells | None = getattr(request.app.state, "pgjobs_cells", None)
