@@ -21,8 +21,8 @@ Ask = Callable[[str, ServerQueue], Awaitable[Answer]]
 
 PATIENCE_SECONDS = 3.0
 """How long a cell may take to answer a list."""
-PAUSE_SECONDS = 1.0
-"""How long a cell that was away is not asked."""
+PAUSE_SECONDS, LONG_PAUSE_SECONDS = 1.0, 10.0
+"""How long a cell that was away is not asked; longer where asking took all of that patience."""
 _AWAY = (*TRANSIENT, asyncpg.PostgresError, DatabaseUnavailable, SchemaBehind, SchemaChanged)
 
 
@@ -89,18 +89,23 @@ class Cells:
         return Answers(by_cell, missing)
 
     async def _one(self, cell: str, ask: Ask[Answer], patience: float) -> Answer | _Away | _Refused:
-        since, why = self._away.get(cell, (float("-inf"), ""))
-        if time.monotonic() - since < PAUSE_SECONDS:
+        until, why = self._away.get(cell, (0.0, ""))
+        if time.monotonic() < until:
             return _Away(why)
+        if why:
+            # One finds out for all others, which do not wait.
+            self._away[cell] = (time.monotonic() + patience, why)
         try:
             async with asyncio.timeout(patience):
                 answer = await ask(cell, self.queues[cell])
         except _AWAY as error:
             # Not its text, which may tell strangers about the database.
             why = type(error).__name__
-            self._away[cell] = (time.monotonic(), why)
+            pause = LONG_PAUSE_SECONDS if isinstance(error, TimeoutError) else PAUSE_SECONDS
+            self._away[cell] = (time.monotonic() + pause, why)
             return _Away(why)
         except PgJobsError as refusal:
+            self._away.pop(cell, None)
             return _Refused(refusal)
         self._away.pop(cell, None)
         return answer
