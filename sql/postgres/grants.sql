@@ -28,7 +28,7 @@ grant execute on function
   pgjobs._uuid_of, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,
   pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.get_workflow, pgjobs.list_workflows,
   pgjobs.get_workflow_graph, pgjobs.list_events, pgjobs.list_metrics, pgjobs.get_sharing, pgjobs.list_keys,
-  pgjobs.replication_position, pgjobs.next_cursor
+  pgjobs.replication_position, pgjobs.numbering, pgjobs.next_cursor
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Payloads and results.

@@ -28,6 +28,7 @@ FACADES = {
 
 ONE = frozenset(
     {
+        "numbering",
         "replication_position",
         "next_cursor",
         "await_cleanups",
@@ -131,6 +132,7 @@ RECORDS = {
     "Renewed": ["renew_tasks"],
     "Reported": ["report_progress"],
     "Retirement": ["retire_worker"],
+    "Numbering": ["numbering"],
     "ReplicationPosition": ["replication_position"],
     "RoomGrant": ["room_grants"],
     "Rule": ["check"],

@@ -90,6 +90,7 @@ SIGNATURES = {
     "metrics": " -> domain text, queue text, job_type text, measure text, up_to float8, quantity bigint, seconds float8",
     "my_rooms": " -> room text",
     "next_cursor": "task_ids bigint[], cursor text? -> next text",
+    "numbering": " -> node integer, key_digest text",
     "open_session": "of_user text?, as_superuser boolean?, token text?, sign_in text?, lifetime interval?, of_rooms text[]? -> session text, user_id text, is_superuser boolean, expires_at timestamptz",
     "overview": " -> at timestamptz, jobs integer, paused_jobs integer, workers integer, silent_workers integer, waiting bigint, oldest_wait interval, scheduled bigint, claimed bigint, running bigint, overdue bigint, ignored bigint, completed_last_hour bigint, failed_last_hour bigint, cancelled_last_hour bigint, retried_last_hour bigint, completed_per_minute float8, wait_p50 float8, wait_p95 float8, run_p50 float8, run_p95 float8",
     "pause_job": "job text, actor text?, reason text? -> job",

@@ -1,7 +1,8 @@
 // Starts the console: who is it, which page, draw it.
-import { session, whoAmI } from "./api.js";
+import { isOverCells, session, whoAmI } from "./api.js";
 import { bindKeys, showKeys } from "./keys.js";
 import { JobPage } from "./pages/job.js";
+import { CellsOverview, ChooseCell } from "./pages/cells.js";
 import { Cleanup } from "./pages/cleanup.js";
 import { Database } from "./pages/database.js";
 import { Jobs } from "./pages/jobs.js";
@@ -35,6 +36,12 @@ const ROUTES = [
   [/^\/database$/, Database, "Database"],
 ];
 
+// What is shown in place of pages that are about one database.
+const OVER_CELLS = new Map([
+  [Overview, CellsOverview],
+  [Database, ChooseCell],
+]);
+
 const problem = signal(null);
 
 let again = null;
@@ -60,7 +67,7 @@ const Nowhere = () => html`<${Empty} picture="search" title="Page not found">Cho
 function found() {
   for (const [pattern, page, name] of ROUTES) {
     const parts = pattern.exec(path.value);
-    if (parts) return { page, name, part: parts[1] };
+    if (parts) return { page: (isOverCells() && OVER_CELLS.get(page)) || page, name, part: parts[1] };
   }
   return { page: Nowhere, name: "Not found" };
 }

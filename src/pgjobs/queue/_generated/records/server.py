@@ -99,6 +99,14 @@ class NewToken(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Numbering(Record):
+    """A row of `numbering`: what the public ids of this queue are made of."""
+
+    node: int
+    key_digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplicationPosition(Record):
     """A row of `replication_position`: how far the log of this server has come."""
 

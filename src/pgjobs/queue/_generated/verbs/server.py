@@ -23,6 +23,7 @@ from pgjobs.queue._generated.records.server import (
     InspectWorkerResult,
     NewSession,
     NewToken,
+    Numbering,
     ReplicationPosition,
     RestorePayloadResult,
     ShowFindingsResult,
@@ -201,6 +202,13 @@ class ServerVerbs:
             "list_tokens", of_user=of_user, page_size=page_size, page_offset=page_offset
         )
         return Token.each(rows)
+
+    async def numbering(self) -> Numbering:
+        """What the public ids of this queue are made of."""
+        rows = await self.driver.call(
+            "numbering",
+        )
+        return Numbering.of(rows[0])
 
     async def open_session(
         self,
