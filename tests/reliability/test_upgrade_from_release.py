@@ -24,7 +24,7 @@ from tests.releases import RELEASED, changed, unpack
 from tests.reliability.beside import Watch, beside, ended
 from tests.reliability.crew import Crew
 from tests.reliability.ledger_worker import record
-from tests.surfaces.processes import Server
+from tests.surfaces.processes import ROOT, Server
 
 TODAY = read_release(roles=False)
 LONGEST_WAIT = float(os.environ.get("PGJOBS_UPGRADE_WAIT", "1"))
@@ -194,6 +194,66 @@ async def test_what_a_team_built_on_a_release_survives_and_nothing_differs_from_
     assert len(done.code) > 500
     assert await shipped.broken(connection) == []
     await migrate(connection, TODAY)
+    await assert_data_is_there(connection)
+    await connection.close()
+
+
+UNDER_WAY = (
+    "select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'"
+    " and pid <> all ($1::integer[])"
+)
+STAGES = {
+    "between migrations": f"{UNDER_WAY} and (select count(*) from pgjobs.migrations) between 3 and 6",
+    "while code is replaced": f"{UNDER_WAY} and query like 'create or replace function%'",
+    "under locks": (
+        f"{UNDER_WAY} and exists (select from pg_locks as l where l.pid = pg_stat_activity.pid and l.granted"
+        " and l.relation = 'pgjobs.task'::regclass and l.mode = 'AccessExclusiveLock')"
+    ),
+}
+
+
+async def test_an_upgrade_that_is_killed_is_taken_up_by_the_next(shipped: Shipped):
+    connection = await asyncpg.connect(shipped.url)
+    command = [sys.executable, "-c", "from pgjobs.cli import main; main()", "migrate", "--no-roles"]
+    environment = {**os.environ, "PGJOBS_DATABASE_URL": shipped.url, "PYTHONPATH": str(ROOT / "src")}
+    others = [row["pid"] for row in await connection.fetch(UNDER_WAY, [])]
+    for stage, is_there in STAGES.items():
+        process = subprocess.Popen(  # noqa: ASYNC220
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        async with asyncio.timeout(60):
+            while not await connection.fetchval(is_there, others):
+                assert process.poll() is None, stage
+            process.kill()
+            assert process.wait() == -9
+            while await connection.fetchval(UNDER_WAY, others):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        assert await connection.fetchval("select version from pgjobs.installed_code") == shipped.version, (
+            stage
+        )
+        assert await shipped.broken(connection) == [], stage
+    await migrate(connection, TODAY)
+    assert await shipped.broken(connection) == []
+    assert await differences(connection, "pgjobs") == []
+    await assert_data_is_there(connection)
+    await connection.close()
+
+
+async def test_twenty_upgrades_at_once_are_one(shipped: Shipped):
+    async def run() -> int:
+        connection = await asyncpg.connect(shipped.url)
+        try:
+            return len((await migrate(connection, TODAY)).migrations)
+        finally:
+            await connection.close()
+
+    async with asyncio.timeout(120):
+        await asyncio.gather(*(run() for _ in range(20)))
+    connection = await asyncpg.connect(shipped.url)
+    applied = await connection.fetch("select number from pgjobs.migrations order by applied_at, number")
+    assert [row["number"] for row in applied] == [script.number for script in TODAY.migrations]
+    assert await shipped.broken(connection) == []
+    assert await differences(connection, "pgjobs") == []
     await assert_data_is_there(connection)
     await connection.close()
 
