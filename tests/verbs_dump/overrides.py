@@ -178,7 +178,7 @@ BEHAVIOURS = {
 }
 """Classes of `pgjobs.queue.behaviours` that give records more than columns."""
 
-OMITTED = {"Worker": ["connection_id"], "CleanupTask": ["total"], "CleanupEvent": ["task_id"]}
+OMITTED = {"Worker": ["clock_ahead", "connection_id"], "CleanupTask": ["total"], "CleanupEvent": ["task_id"]}
 """Columns that are not for callers."""
 
 TYPES = {

@@ -185,7 +185,7 @@ export const Task = view((given, leaving) => {
       <div class="two">
         <div class="stack">
           ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="row strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html`<span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
-          ${["pending", "ignored"].includes(now.status) && html`<${Panel} title="Why is it waiting?"><${Why} of=${why} task=${now} done=${reload} /><//>`}
+          ${isOpenStatus(now) && html`<${Panel} title=${["claimed", "running"].includes(now.status) ? "Why has it not ended?" : "Why is it waiting?"}><${Why} of=${why} task=${now} done=${reload} /><//>`}
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
           ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}

@@ -1,11 +1,11 @@
 // What an operator can do to one thing: the question, what it would change, and the same as a command.
 import { get, mayOperate, post, remove } from "../api.js";
 import { number, plural, shortId } from "../format.js";
-import { address, jobAddress } from "../router.js";
+import { address, jobAddress, workerAddress } from "../router.js";
 import { html, signal, view } from "../view.js";
 import { CopyAs, because, call, command, literal, word } from "./copyas.js";
 import { addressed, show } from "./dialogs.js";
-import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
 import { TaskLink } from "./small.js";
 import { word as statusWord } from "./tags.js";
 import { say } from "./toasts.js";
@@ -15,7 +15,7 @@ const taskOf = (of, aborted) => get(`tasks/${of}/details`, {}, aborted);
 const scheduleOf = (of, aborted) => get(`schedules/${of}`, {}, aborted);
 const workerOf = (of, aborted) => get(`workers/${of}/details`, {}, aborted);
 
-const standing = (job) =>
+export const standing = (job) =>
   `Now: ${plural(job.waiting, "task")} waiting, ${number(job.running + job.claimed)} running${job.max_running ? ` of at most ${number(job.max_running)}` : ""}.`;
 const stands = (task) => `Now: ${statusWord(task.status)}, attempt ${task.attempt} of ${task.max_attempts}${task.error ? `, ${task.error_kind ?? "failed"}` : ""}.`;
 
@@ -85,7 +85,7 @@ export const ACTIONS = {
     text: () => "It returns to the queue now.",
   }),
   stop_task: taskStep("cancel", {
-    title: "Cancel this task?", danger: true,
+    button: "Cancel", title: "Cancel this task?", danger: true,
     verb: (task) => (isHeld(task) ? "Request cancellation" : "Cancel task"),
     said: (task) => (isHeld(task) ? "Cancellation requested" : "Task cancelled"),
     text: (task) => (isHeld(task) ? "Its worker will stop at its next heartbeat." : "It ends now and will not run."),
@@ -196,7 +196,7 @@ const Act = view((given, leaving) => {
         `}
         ${action.withReason && html`<${Reason} reason=${reason} />`}
         ${now && html`<${CopyAs} sql=${action.sql?.(now, selected())} cli=${action.cli?.(now, selected())} http=${action.http(now, selected())} />`}
-        ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+        <${Refusal} problem=${problem.value} />
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
           <button class="button main ${action.danger ? "danger" : ""}" type="submit" disabled=${isBusy.value || !now}>${told(action.verb, now ?? {})}</button>
@@ -222,14 +222,27 @@ export const actionsAddressed = (leaving, done) =>
 
 const aboutOf = ({ job, task_id: task, schedule_id: schedule, step }) => job ?? task ?? schedule ?? step ?? "";
 
-// The button for what a finding or a check advises: it opens a dialog, or leads to where more is to be seen.
-export const Remedy = ({ item, done, main = false }) => {
-  const given = item.arguments ?? {};
-  if (item.action === "open_job") return html`<a class="button little" href=${jobAddress(given.job)}>Open job</a>`;
-  if (item.action === "open_cleanups") return html`<a class="button little" href=${address("/maintenance/cleanup", { status: given.status })}>Open cleanups</a>`;
-  const action = ACTIONS[item.action];
-  if (!action || !mayOperate()) return null;
-  const open = () => act(item.action, aboutOf(given), { value: given.max_running, done });
-  return html`<button class="button little ${main ? "main" : ""}" type="button" onClick=${open}>${action.button}</button>`;
+// Where more is to be seen of what no action here changes.
+const PLACES = {
+  open_job: ({ job }) => ["Open job", jobAddress(job)],
+  open_task: ({ task_id: id }) => ["Open task", address(`/tasks/${id}`)],
+  open_worker: ({ worker_id: id }) => ["Open worker", workerAddress(id)],
+  open_workers: () => ["Open workers", address("/workers")],
+  open_cleanups: ({ status, node_id }) => ["Open cleanups", address("/maintenance/cleanup", { status, node_id })],
+  open_database: () => ["Open database", address("/database")],
 };
 
+// The button for what a finding or a check advises: it opens a dialog, or leads to where more is to be seen. On the
+// page of a task it says when it is about another one.
+export const Remedy = ({ item, done, main = false, task = null }) => {
+  const given = item.arguments ?? {};
+  if (PLACES[item.action]) {
+    const [label, to] = PLACES[item.action](given);
+    return html`<a class="button little" href=${to}>${label}</a>`;
+  }
+  const name = item.action === "cancel_task" && !given.force ? "stop_task" : item.action;
+  if (!ACTIONS[name] || !mayOperate()) return null;
+  const open = () => act(name, aboutOf(given), { value: given.max_running, done });
+  const isOther = task && given.task_id && given.task_id !== task.id;
+  return html`<button class="button little ${main ? "main" : ""}" type="button" onClick=${open}>${ACTIONS[name].button}${isOther && " parent"}</button>`;
+};
