@@ -128,7 +128,7 @@ begin
           task.max_attempts, left(split_part(task.error, E'\n', 1), 200), pgjobs._ago(task.due_at, now))
         else format('It is due in %s.', pgjobs._ago(task.due_at, now))
       end,
-      coalesce(v_wait_advice, format('select * from pgjobs.retry_task(%s)', task.id))),
+      case when v_wait_answer is null then format('select * from pgjobs.retry_task(%s)', task.id) else v_wait_advice end),
     ('archived', v_job.archived_at is null and v_job.deleted_at is null,
       case
         when v_job.archived_at is not null then format('Job %s was archived %s ago.', task.job, pgjobs._ago(v_job.archived_at, now))
