@@ -39,11 +39,16 @@ REQUESTS = {
     "count of a text": "tasks/count?text=db1234",
     "a task": "tasks/{task}/details",
     "why a task waits": "tasks/{task}/why",
+    "what a task comes after and before": "tasks/{task}/flow",
+    "log lines of a task": "tasks/{task}/log",
     "attempts of a task": "tasks/{task}/attempts",
     "events of a task": "tasks/{task}/events",
     "a task by its number": "tasks?text=4711",
     "a text in payloads": "tasks?text=db1234&payloads=true",
     "tasks of a part of a job's name": "tasks?job=job7",
+    "workflows": "workflows",
+    "a workflow": "workflows/{workflow}",
+    "a workflow of a thousand tasks as a graph": "workflows/{workflow}/graph",
     "jobs": "jobs?limit=50",
     "a job": "jobs/{job}/details",
     "errors of a job": f"errors?job={JOB}",
@@ -72,8 +77,11 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
     [schedule] = await bench.queue.list_schedules(page_size=1)
     [cleanup, *_] = await bench.queue.list_cleanups(page_size=1)
     [worker, *_] = await bench.queue.show_workers(page_size=1)
+    children = [{"name": f"t{number}", "job": JOB, "after": ["t0"]} for number in range(1, 1000)]
+    flow = await bench.queue.submit_workflow("bench", [{"name": "t0", "job": JOB}, *children])
     known = {
         "job": JOB,
+        "workflow": flow.uuid,
         "worker": worker.id,
         "task": waiting["id"],
         "schedule": schedule.uuid,

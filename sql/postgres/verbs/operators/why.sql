@@ -178,8 +178,8 @@ begin
       end,
       format('select * from pgjobs.waiting where job = %s', v_quoted))
   ) as c (checked, is_ok, answer, advice)
-  -- How many of a shared job's tasks run and wait is about everybody's.
-  where (c.checked <> 'key' or v_job.is_shared) and (c.checked not in ('limit', 'key', 'line') or not pgjobs._is_closed(v_job.room));
+  -- What waits for something else has no place in line. How many of a shared job's tasks run and wait is about everybody's.
+  where (c.checked <> 'line' or v_wait_answer is null) and (c.checked <> 'key' or v_job.is_shared) and (c.checked not in ('limit', 'key', 'line') or not pgjobs._is_closed(v_job.room));
 end
 $$;
 

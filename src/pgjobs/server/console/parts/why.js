@@ -7,10 +7,18 @@ import { Bones, Sql, Trouble, isSql } from "./small.js";
 
 const CLEANUP = "@internal:maintenance:incomplete-cleanup";
 
+// A task that waits for something other than its time.
+const WAITS = {
+  sleeping: "It continues by itself when the time has come.",
+  waiting: "It continues when the signal is sent, or what it called has ended.",
+  dependent: "It runs once its parents have ended.",
+  held: "It runs once the parent that failed was retried and completes.",
+};
+
 // What to do about each check that says no. Others may say no beside it, so none promises that the task will run.
 const TODO = {
   ignored: () => "Unignore returns it to the queue; Retry also resets its attempts.",
-  due: (task) => `${task.phase === "blocked" ? "Waiting is unlikely to help: fix what the error names." : "It becomes due without your help."} Retry makes it due now.`,
+  due: (task) => WAITS[task.phase] ?? `${task.phase === "blocked" ? "Waiting is unlikely to help: fix what the error names." : "It becomes due without your help."} Retry makes it due now.`,
   archived: () => "Unarchive the job.",
   paused: () => "Resume the job.",
   limit: (task) => html`A slot becomes free when one of them ends. <a href=${address("/tasks", { job: task.job, status: "running" })}>Show running tasks</a>.`,
@@ -23,7 +31,8 @@ const TODO = {
   line: (task) => html`It moves up as tasks are claimed; more workers make that faster. <a href=${jobAddress(task.job)}>Open job</a>.`,
 };
 // These pass without anybody's help.
-const isPatient = (check, task) => ["due", "limit", "line"].includes(check.checked) && !(check.checked === "due" && task.phase === "blocked");
+const isPatient = (check, task) =>
+  ["due", "limit", "line"].includes(check.checked) && !(check.checked === "due" && (["blocked", "held"].includes(task.phase) || check.action === "send_signal"));
 
 export const Why = ({ of, task, done }) => {
   const items = of.data.value?.items;
