@@ -41,6 +41,7 @@ REQUESTS = {
     "count of a text": "tasks/count?text=db1234",
     "a task": "tasks/{task}/details",
     "why a task waits": "tasks/{task}/why",
+    "what a task comes after and before": "tasks/{task}/flow",
     "attempts of a task": "tasks/{task}/attempts",
     "events of a task": "tasks/{task}/events",
     "log of a task": "tasks/{task}/log",
@@ -49,6 +50,9 @@ REQUESTS = {
     "a task by its number": "tasks?text=4711",
     "a text in payloads": "tasks?text=db1234&payloads=true",
     "tasks of a part of a job's name": "tasks?job=job7",
+    "workflows": "workflows",
+    "a workflow": "workflows/{workflow}",
+    "a workflow of a thousand tasks as a graph": "workflows/{workflow}/graph",
     "jobs": "jobs?limit=50",
     "a job": "jobs/{job}/details",
     "errors of a job": f"errors?job={JOB}",
@@ -82,7 +86,7 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
     in_flow, *_ = await bench.queue.list_workflow_tasks(flow.id, page_size=1)
     known = {
         "job": JOB,
-        "flow": flow.uuid,
+        "workflow": flow.uuid,
         "flow_task": in_flow.task_uuid,
         "worker": worker.id,
         "task": waiting["id"],
