@@ -28,6 +28,7 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.quotas import Quotas
 from pgjobs.queue._generated.records.tasks import LogLine, NextPage
 
 
@@ -89,6 +90,13 @@ class OperatorVerbs:
         )
         return LogLine.each(rows)
 
+    async def list_quotas(self) -> list[Quotas]:
+        """All quotas."""
+        rows = await self.driver.call(
+            "list_quotas",
+        )
+        return Quotas.each(rows)
+
     async def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
         """Where a page of a list ended."""
         rows = await self.driver.call("next_cursor", task_ids=task_ids, cursor=cursor)
@@ -121,6 +129,30 @@ class OperatorVerbs:
             "scheduled_tasks",
         )
         return ScheduledTask.each(rows)
+
+    async def set_quota(
+        self,
+        room: str | None = None,
+        owner: str | None = None,
+        *,
+        max_waiting: int | None = None,
+        per_minute: int | None = None,
+        max_running: int | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> Quotas:
+        """Sets what an owner may have in a room."""
+        rows = await self.driver.call(
+            "set_quota",
+            room=room,
+            owner=owner,
+            max_waiting=max_waiting,
+            per_minute=per_minute,
+            max_running=max_running,
+            actor=actor,
+            reason=reason,
+        )
+        return Quotas.of(rows[0])
 
     async def storage(self) -> list[TableHealth]:
         """The health of every table."""
