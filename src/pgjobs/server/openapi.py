@@ -34,6 +34,7 @@ _SCHEMA: dict[str, Any] = {
 }
 _HEADERS: dict[int, dict[str, str]] = {
     401: {"WWW-Authenticate": "Always `Bearer`."},
+    429: {"Retry-After": "When to retry, in seconds."},
     503: {"Retry-After": "When to retry, in seconds."},
     504: {"Retry-After": "When to retry, in seconds."},
 }

@@ -107,6 +107,7 @@ async def list_tasks_of_job(
             "payload-invalid",
             "room-locked",
             "internal-job-not-configured",
+            "quota-exceeded",
         ),
     },
 )
