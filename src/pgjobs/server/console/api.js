@@ -47,10 +47,11 @@ function place(path, values = {}) {
   return url;
 }
 
-async function send(method, path, { values, body, signal: aborted } = {}) {
+async function send(method, path, { values, body, key, signal: aborted } = {}) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && session.peek()?.csrf_token) headers["X-CSRF-Token"] = session.peek().csrf_token;
+  if (key) headers["Idempotency-Key"] = key;
   let answer, text;
   const asked = Date.now();
   try {
@@ -128,7 +129,9 @@ async function ask(method, path, given) {
 }
 
 export const get = (path, values, aborted) => ask("GET", path, { values, signal: aborted });
-export const post = (path, body = {}) => ask("POST", path, { body });
+// Whoever asks again with the same key, because no answer came, gets what the first one made.
+export const post = (path, body = {}, key = null) => ask("POST", path, { body, key });
+export const newKey = () => `console-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
 export const remove = (path) => ask("DELETE", path);
 export const put = (path, body) => ask("PUT", path, { body });
 export const streamAddress = () => place("events").href;

@@ -62,6 +62,7 @@ class InspectWorkerResult(Record):
     last_heartbeat_at: datetime
     is_alive: bool
     silent_after: timedelta
+    clock_ahead: timedelta
     serves: Json
     holds: Json
     failures: Json

@@ -4,13 +4,14 @@ import { showKeys } from "../keys.js";
 import { lookAtAll } from "../live.js";
 import { address, path } from "../router.js";
 import { html, media, signal, view } from "../view.js";
-import { Dialogs, close, show } from "./dialogs.js";
+import { Dialogs, addressed, close, show } from "./dialogs.js";
 import { icon } from "./icons.js";
 import { say } from "./toasts.js";
 
 export const PAGES = [
   { to: "/", name: "Overview", picture: "overview" },
   { to: "/tasks", name: "Tasks", picture: "tasks" },
+  { to: "/workflows", name: "Workflows", picture: "workflows" },
   { to: "/jobs", name: "Jobs", picture: "jobs" },
   { to: "/workers", name: "Workers", picture: "workers" },
   { to: "/providers", name: "Providers", picture: "providers" },
@@ -112,9 +113,10 @@ const Away = () =>
     </div>
   `;
 
-export const Frame = view(() => {
+export const Frame = view((_, leaving) => {
   const menu = () =>
-    show("Menu", () => html`<${Nav} onChoose=${close} /><${Cells} /><${Source} /><${Who} />`, { drawer: true });
+    show("Menu", () => html`<${Nav} onChoose=${close} /><${Cells} /><${Source} /><${Who} />`, { drawer: true, at: "menu" });
+  addressed(leaving, { menu: () => menu });
   return ({ children }) => html`
     <div class="frame">
       <a class="skip" href=${`#${path.value}`} onClick=${toContent}>Skip to content</a>
