@@ -90,10 +90,12 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_limited integer[] := array(
-    select l.job_id from pgjobs.leases as l where l.ctid = any (_end_attempts.held) and l.is_limited
-  );
+  v_tasks bigint[];
+  v_limited integer[];
 begin
+  select array_agg(l.task_id), array_agg(l.job_id) filter (where l.is_limited) into v_tasks, v_limited
+  from pgjobs.leases as l
+  where l.ctid = any (_end_attempts.held);
   return query
   with gone as (
     delete from pgjobs.leases as l where l.ctid = any (_end_attempts.held) returning l.*
@@ -165,6 +167,7 @@ begin
     where verdict <> 'pending'
   )
   select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
+  perform pgjobs._announce_endings(v_tasks);
   if v_limited <> '{}' then
     perform pgjobs._wake_for_slots(v_limited);
   end if;
