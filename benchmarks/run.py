@@ -56,7 +56,7 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
     for peer in PEERS if scenario.is_contest else ():
         if peer not in bench.peers and peer.takes_part(scenario.name):
             samples.skip(peer.name, "not installed or not chosen")
-    before = processor_time()
+    before, load = processor_time(), os.getloadavg()[0]
     await scenario.measure(bench, scale, samples)
     medians = samples.medians()
     judged = [(bar, bar.value(medians)) for bar in scenario.bars]
@@ -71,6 +71,7 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
         "modes": samples.modes,
         "skipped": {name: why for name, why in samples.skipped.items() if name not in medians},
         "stolen": stolen_since(before),
+        "load": {"before": load, "after": os.getloadavg()[0]},
     }
 
 
