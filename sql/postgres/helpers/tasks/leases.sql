@@ -165,8 +165,7 @@ begin
   ), aside as (
     insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, reason, is_quarantined)
     select
-      task_id, job_id, attempt, _end_attempts.now,
-      pgjobs._why_poison(kind), true
+      task_id, job_id, attempt, _end_attempts.now, pgjobs._why_poison(kind), true
     from judged
     where verdict = 'ignored'
   ), ended as (
