@@ -14,7 +14,7 @@ begin
     from (values
     ('plan_cache_mode = force_generic_plan; jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_bitmapscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
       '_block', '_block_again', '_cancel_children', '_error_pattern', '_found_tasks', '_lock_waiting', '_newest_of_job', '_newest_owned', '_page_of_tasks', '_recheck_blocked', '_release_some', '_resume', '_retire_orphans',
-      '_revive_jobs', '_settle', '_shown_cleanups', '_stale', '_stamp_rechecks', '_trim_log', '_verdicts', 'append_log', 'call_tasks', 'cancel_task', 'cancel_tasks', 'claim_tasks', 'complete_tasks',
+      '_revive_jobs', '_settle', '_shown_cleanups', '_stale', '_stamp_rechecks', '_tell_ended', '_announce_endings', '_trim_log', '_verdicts', 'append_log', 'call_tasks', 'cancel_task', 'cancel_tasks', 'claim_tasks', 'complete_tasks',
       'count_found_tasks', 'fail_tasks', 'find_tasks', 'fire_schedules', 'ignore_task', 'ignore_tasks', 'list_events',
       'list_tasks', 'mark_waiting', 'prune_tasks', 'release_tasks', 'renew_tasks', 'report_progress', 'retry_task',
       'retry_tasks', 'save_step', 'send_signal', 'show_task', 'start_tasks', 'submit_and_show', 'submit_tasks', 'submit_unique',

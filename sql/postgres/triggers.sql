@@ -41,13 +41,11 @@ when (
 execute function pgjobs._refuse_direct_change();
 
 -- Announcements: one statement-level trigger per fact, so that a batch costs one call. What is
--- submitted, claimed and put back is announced by the verbs: see _tell_submitted.
+-- submitted, claimed, put back and ended is announced by the verbs: see _tell_submitted.
 create trigger backing_off after insert on pgjobs.scheduled
 referencing new table as new_rows for each statement execute function pgjobs._announce_scheduled();
 create trigger started after update on pgjobs.leases
 referencing old table as old_rows new table as new_rows for each statement execute function pgjobs._announce_started();
-create trigger ended after insert on pgjobs.outcomes
-referencing new table as new_rows for each statement execute function pgjobs._announce_ended();
 
 -- The generic manager's view is for reading. Without the second trigger Postgres
 -- itself refuses, and gives no hint.

@@ -188,6 +188,14 @@ def body(function: Mapping[str, Any]) -> str:
     return re.sub(r"--.*", "", function["definition"][head_ends.start() :])
 
 
+async def test_whoever_writes_outcomes_announces_them(catalog):
+    bodies = {name: body(function) for name, function in (await functions(catalog)).items()}
+    enders = {name for name, text in bodies.items() if re.search(r"insert into pgjobs\.outcomes\b", text)}
+    assert {"complete_tasks", "cancel_tasks", "_end_attempts", "_end_leases"} <= enders
+    announcers = {"_announce_endings", "_tell_ended"}
+    assert [name for name in sorted(enders) if not announcers & set(CALLS.findall(bodies[name]))] == []
+
+
 async def test_public_holds_nothing(catalog):
     assert [row["held"] for row in await catalog.fetch(HELD_BY_PUBLIC)] == []
     await catalog.execute("grant execute on function pgjobs._now to public")

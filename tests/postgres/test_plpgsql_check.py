@@ -56,7 +56,7 @@ async def test_no_function_contains_an_error_or_a_warning(checker):
     found = await findings(checker)
     assert {
         "claim_tasks",
-        "_announce_ended on pgjobs.outcomes",
+        "_announce_started on pgjobs.leases",
         "_refuse_direct_change on pgjobs.tasks",
     } <= set(found)
     assert {what: problems for what, problems in found.items() if problems} == {}

@@ -8,7 +8,7 @@
 create function pgjobs._are_dependencies_used()
 returns boolean
 language sql volatile
-return (select s.last_value from pgjobs.dependencies_used as s) > 0;
+return coalesce(pg_sequence_last_value('pgjobs.dependencies_used'::regclass) > 0, false);
 
 comment on function pgjobs._are_dependencies_used is
   'Whether any task has ever waited for another here. Example: select pgjobs._are_dependencies_used()';
@@ -167,6 +167,7 @@ begin
     format('parent %s %s', p.id, coalesce((select o.status from pgjobs.outcomes as o where o.task_id = p.id), 'was removed'))
   from gone as g
   join unnest(_cancel_children.task_ids, _cancel_children.parents) as p (child_id, id) on p.child_id = g.task_id;
+  perform pgjobs._announce_endings(_cancel_children.task_ids);
 end
 $$;
 

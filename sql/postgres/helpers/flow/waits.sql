@@ -29,6 +29,8 @@ returns void
 language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
+declare
+  v_suspended bigint;
 begin
   with gone as (
     delete from pgjobs.leases as l
@@ -55,6 +57,10 @@ begin
   from gone as g
   join pgjobs.tasks as t on t.id = g.task_id
   where g.cancel_requested_at is null;
+  get diagnostics v_suspended = row_count;
+  if v_suspended = 0 then
+    perform pgjobs._announce_endings(array[(_suspend.held).task_id]);
+  end if;
   perform pgjobs._enter_keys(array[(_suspend.held).task_id]);
   if (_suspend.held).is_limited then
     perform pgjobs._wake_for_slots(array[(_suspend.held).job_id]);

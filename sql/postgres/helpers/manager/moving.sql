@@ -84,17 +84,22 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_held tid[];
+  v_ended bigint[];
 begin
   with taken as (
     select p.* from pgjobs._take_pending(_fail_expired.waiting) as p
+  ), ended as (
+    insert into pgjobs.outcomes (
+      task_id, job_id, status, attempt, token, holder, ended_at, error, error_kind, actor
+    )
+    select
+      t.task_id, t.job_id, 'failed', t.attempt, gen_random_uuid(), coalesce(_fail_expired.actor, 'ttl'), _fail_expired.now,
+      'It waited too long', 'ttl', _fail_expired.actor
+    from taken as t
+    returning task_id
   )
-  insert into pgjobs.outcomes (
-    task_id, job_id, status, attempt, token, holder, ended_at, error, error_kind, actor
-  )
-  select
-    t.task_id, t.job_id, 'failed', t.attempt, gen_random_uuid(), coalesce(_fail_expired.actor, 'ttl'), _fail_expired.now,
-    'It waited too long', 'ttl', _fail_expired.actor
-  from taken as t;
+  select array_agg(e.task_id) into v_ended from ended as e;
+  perform pgjobs._announce_endings(v_ended);
   v_held := array(
     select l.ctid from pgjobs.leases as l where l.task_id = any (_fail_expired.running) order by l.task_id for update
   );

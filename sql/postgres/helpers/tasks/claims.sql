@@ -85,7 +85,7 @@ create function pgjobs._open_claim(
   worker_id uuid, job_ids integer[], in_room text, in_category text, lease interval, remote boolean, actor text,
   now timestamptz,
   out until timestamptz, out jobs integer[], out priorities smallint[], out limited integer[], out told integer[],
-  out shared integer[]
+  out shared integer[], out are_targeted boolean
 )
 language plpgsql volatile
 as $$
@@ -101,7 +101,6 @@ declare
   v_worker record;
   v_is_due boolean;
   v_are_special boolean;
-  v_have_dependents boolean;
 begin
   if _open_claim.worker_id is not null then
     select
@@ -120,25 +119,24 @@ begin
   end if;
   select
     pgjobs._capped_until(_open_claim.lease, (select s.max_lease from pgjobs.settings as s), _open_claim.now),
-    (
-      select c.run_at from pgjobs.scheduled as c
-      where (c.run_at, c.task_id) >= (pgjobs._timestamp(v_schedule[1]), coalesce(v_schedule[2], 0))
-      order by c.run_at, c.task_id
-      limit 1
-    ) <= _open_claim.now,
+    v_schedule is null or exists (
+      select from pgjobs.scheduled as c
+      where (c.run_at, c.task_id) >= (pgjobs._timestamp(v_schedule[1]), v_schedule[2]) and c.run_at <= _open_claim.now
+    ),
     array_agg(j.id), array_agg(a.priority), bool_or(j.max_running is not null or j.events = 'full' or j.is_shared or j.is_capped),
-    (select u.last_value from pgjobs.dependencies_used as u) > 0
-  into _open_claim.until, v_is_due, _open_claim.jobs, _open_claim.priorities, v_are_special, v_have_dependents
+    exists (select from pgjobs.targets)
+  into
+    _open_claim.until, v_is_due, _open_claim.jobs, _open_claim.priorities, v_are_special, _open_claim.are_targeted
   from pgjobs.jobs as j
   join pgjobs.lanes as a on a.job_id = j.id
   where j.id = any (v_jobs)
     and j.paused_at is null and j.archived_at is null and j.deleted_at is null
     and (j.room <> '@internal' or not _open_claim.remote)
     and (v_rooms is null or j.room = any (v_rooms));
-  if v_schedule is null or v_is_due then
+  if v_is_due then
     perform pgjobs._promote_due(_open_claim.now);
   end if;
-  if v_have_dependents then
+  if pgjobs._are_dependencies_used() then
     perform pgjobs._release_settled(_open_claim.now);
   end if;
   if v_are_special then
@@ -212,105 +210,3 @@ $$;
 
 comment on function pgjobs._promote_due is
   'Moves due tasks from scheduled to ready. Example: select pgjobs._promote_due(pgjobs._now())';
-
--- Takes up to `quantity` tasks from a lane, in order, and writes their leases: from the place
--- (from_at, from_id) up to, but without, (until_at, until_id). With `owner` or `project` only theirs.
-create function pgjobs._take_from_lane(
-  job_id integer, priority smallint, from_at timestamptz, from_id bigint, until_at timestamptz, until_id bigint,
-  quantity integer, owner text, project text, worker_id uuid, holder text, lease_until timestamptz,
-  started_at timestamptz, is_limited boolean, now timestamptz,
-  out task_ids bigint[], out tokens uuid[], out attempts smallint[], out first_at timestamptz
-)
-language plpgsql volatile
-as $$
-#variable_conflict use_column
-declare
-  v_luck text := pgjobs._token_seed();
-  v_task bigint;
-  v_token uuid;
-  v_attempt smallint;
-begin
-  -- One task: the same without arrays, at half the price.
-  if quantity = 1 and coalesce(_take_from_lane.owner, _take_from_lane.project) is null then
-    delete from pgjobs.ready as r
-    where r.ctid = (
-      select c.ctid
-      from pgjobs.ready as c
-      where c.job_id = _take_from_lane.job_id and c.priority = _take_from_lane.priority
-        and (c.due_at, c.task_id) >= (_take_from_lane.from_at, _take_from_lane.from_id)
-        and (c.due_at, c.task_id) < (_take_from_lane.until_at, _take_from_lane.until_id)
-      order by c.due_at, c.task_id
-      limit 1
-      for update skip locked
-    )
-    returning r.due_at, r.task_id, r.attempt + 1 into _take_from_lane.first_at, v_task, v_attempt;
-    if v_task is not null then
-      v_token := pgjobs._token_of(v_luck, v_task);
-      insert into pgjobs.leases (
-        task_id, job_id, token, worker_id, holder, attempt, due_at, claimed_at, until, started_at, is_limited
-      )
-      values (
-        v_task, _take_from_lane.job_id, v_token, _take_from_lane.worker_id, _take_from_lane.holder, v_attempt,
-        _take_from_lane.first_at, _take_from_lane.now, _take_from_lane.lease_until, _take_from_lane.started_at,
-        _take_from_lane.is_limited
-      );
-      task_ids := array[v_task];
-      tokens := array[v_token];
-      attempts := array[v_attempt];
-    end if;
-    return;
-  end if;
-  with taken as materialized (
-    select c.ctid as place, c.due_at, c.task_id, c.attempt
-    from pgjobs.ready as c
-    where c.job_id = _take_from_lane.job_id and c.priority = _take_from_lane.priority
-      and (c.due_at, c.task_id) >= (_take_from_lane.from_at, _take_from_lane.from_id)
-      and (c.due_at, c.task_id) < (_take_from_lane.until_at, _take_from_lane.until_id)
-      and (coalesce(_take_from_lane.owner, _take_from_lane.project) is null or exists (
-        select from pgjobs.tasks as t
-        where t.id = c.task_id
-          and t.owner is not distinct from coalesce(_take_from_lane.owner, t.owner)
-          and t.project is not distinct from coalesce(_take_from_lane.project, t.project)
-      ))
-    order by c.due_at, c.task_id
-    limit _take_from_lane.quantity
-    for update skip locked
-  ), gone as (
-    delete from pgjobs.ready as r where r.ctid = any (array(select k.place from taken as k))
-  ), leased as (
-    insert into pgjobs.leases (
-      task_id, job_id, token, worker_id, holder, attempt, due_at, claimed_at, until, started_at, is_limited
-    )
-    select
-      k.task_id, _take_from_lane.job_id, pgjobs._token_of(v_luck, k.task_id), _take_from_lane.worker_id,
-      _take_from_lane.holder, k.attempt + 1, k.due_at, _take_from_lane.now, _take_from_lane.lease_until,
-      _take_from_lane.started_at, _take_from_lane.is_limited
-    from taken as k
-    returning task_id, token, attempt
-  )
-  select array_agg(l.task_id), array_agg(l.token), array_agg(l.attempt), (select k.due_at from taken as k limit 1)
-  into _take_from_lane.task_ids, _take_from_lane.tokens, _take_from_lane.attempts, _take_from_lane.first_at
-  from leased as l;
-end
-$$;
-
-comment on function pgjobs._take_from_lane is
-  'Takes the first tasks of a lane under leases. Example: see pgjobs.claim_tasks, which chose the lane';
-
--- Tokens of a claim: one draw for all, a version 8 UUID of sixty random bits and the
--- task's number, so that no task shares its token and none can be guessed. SQL without
--- settings, so that both are inlined.
-create function pgjobs._token_seed()
-returns text
-language sql volatile
-return overlay(left(translate(gen_random_uuid()::text, '-', ''), 16) placing '8' from 13 for 1) || '8';
-
-comment on function pgjobs._token_seed is 'What the tokens of one claim have in common. Example: select pgjobs._token_seed()';
-
-create function pgjobs._token_of(luck text, task_id bigint)
-returns uuid
-language sql immutable
-return (luck || lpad(to_hex(task_id), 15, '0'))::uuid;
-
-comment on function pgjobs._token_of is
-  'The token of a task in one claim. Example: select pgjobs._token_of(pgjobs._token_seed(), 42)';

@@ -26,11 +26,8 @@ as $$
 declare
   v_clock bigint := pgjobs._clock_ms();
   -- No floor is as young as that.
-  v_noted_after bigint := case when _lane_heads.ignore_floors then 9223372036854775807 else pgjobs._floors_wrong_until() end;
-  v_lane text;
+  v_noted_after bigint := case when _lane_heads.ignore_floors then pgjobs._last_id() else pgjobs._floors_wrong_until() end;
   v_floor bigint[];
-  v_due_at timestamptz;
-  v_task_id bigint;
 begin
   if is_choosy or lane_jobs[1] <> any (lane_jobs) or lane_priorities[1] <> any (lane_priorities) then
     begin
@@ -45,33 +42,15 @@ begin
     perform pgjobs._floor_note_cost(v_clock);
     return;
   end if;
-  v_lane := lane_jobs[1] || '_' || lane_priorities[1];
-  begin
-    v_floor := pgjobs._floor_read(v_lane);
-  exception when data_exception then
-    v_floor := null;
-  end;
-  were_floors := coalesce(pgjobs._floor_holds(v_floor, v_clock, v_noted_after, pgjobs._micros(_lane_heads.now)), false);
-  if were_floors then
-    v_due_at := pgjobs._timestamp(v_floor[1]);
-    v_task_id := v_floor[2];
-  else
-    select r.due_at, r.task_id into v_due_at, v_task_id
-    from pgjobs.ready as r
-    where r.job_id = lane_jobs[1] and r.priority = lane_priorities[1]
-    order by r.due_at, r.task_id
-    limit 1;
-    perform pgjobs._floor_note_cost(v_clock);
-    v_floor := array[null, v_task_id, pgjobs._next_look(v_clock), v_clock];
-    perform pgjobs._floor_at(v_lane, v_due_at, v_task_id, _lane_heads.now, v_floor[3], v_clock);
-    if v_task_id is null then
-      return;
-    end if;
+  v_floor := pgjobs._lane_floor(lane_jobs[1], lane_priorities[1], _lane_heads.now, ignore_floors);
+  if v_floor is null then
+    return;
   end if;
+  were_floors := v_floor[5] is not null;
   jobs := array[lane_jobs[1]];
   priorities := array[lane_priorities[1]];
-  due_at := array[v_due_at];
-  task_ids := array[v_task_id];
+  due_at := array[pgjobs._timestamp(v_floor[1])];
+  task_ids := array[v_floor[2]];
   floors := array[v_floor];
   until_at := '{infinity}';
   until_ids := '{null}';
@@ -80,6 +59,46 @@ $$;
 
 comment on function pgjobs._lane_heads is
   'Where to take from, best lane first. Example: select * from pgjobs._lane_heads(array[1], array[5::smallint], pgjobs._now(), true, false)';
+
+-- Where a lane begins: due time in microseconds, task, expiry and when that was noted; and 1, if it
+-- is only remembered. Null if the lane is empty.
+create function pgjobs._lane_floor(job_id integer, priority smallint, now timestamptz, ignore_floor boolean)
+returns bigint[]
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_clock bigint := pgjobs._clock_ms();
+  v_lane text := _lane_floor.job_id || '_' || _lane_floor.priority;
+  v_floor bigint[];
+  v_due_at timestamptz;
+  v_task bigint;
+  v_expires bigint;
+begin
+  if not _lane_floor.ignore_floor then
+    begin
+      v_floor := pgjobs._floor_read(v_lane);
+    exception when data_exception then
+      v_floor := null;
+    end;
+    if pgjobs._floor_holds(v_floor, v_clock, pgjobs._floors_wrong_until(), pgjobs._micros(_lane_floor.now)) then
+      return v_floor || 1::bigint;
+    end if;
+  end if;
+  select r.due_at, r.task_id into v_due_at, v_task
+  from pgjobs.ready as r
+  where r.job_id = _lane_floor.job_id and r.priority = _lane_floor.priority
+  order by r.due_at, r.task_id
+  limit 1;
+  perform pgjobs._floor_note_cost(v_clock);
+  v_expires := pgjobs._next_look(v_clock);
+  perform pgjobs._floor_at(v_lane, v_due_at, v_task, _lane_floor.now, v_expires, v_clock);
+  return case when v_task is not null then array[pgjobs._micros(v_due_at), v_task, v_expires, v_clock] end;
+end
+$$;
+
+comment on function pgjobs._lane_floor is
+  'Where a lane begins, as far as this session knows. Example: select pgjobs._lane_floor(1, 5::smallint, pgjobs._now(), false)';
 
 -- The heads of many lanes, best first, each with the next one's place as seen from
 -- its lane. What it saw becomes each lane's floor.

@@ -92,11 +92,13 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_limited integer[] := array(
-    select l.job_id from pgjobs.leases as l where l.ctid = any (_end_attempts.held) and l.is_limited
-  );
+  v_tasks bigint[];
+  v_limited integer[];
   v_aside bigint[] := '{}';
 begin
+  select array_agg(l.task_id), array_agg(l.job_id) filter (where l.is_limited) into v_tasks, v_limited
+  from pgjobs.leases as l
+  where l.ctid = any (_end_attempts.held);
   if _end_attempts.kinds is not null and pgjobs._may_be_poison(_end_attempts.kinds[1], _end_attempts.same_error) then
     v_aside := pgjobs._poisoned(_end_attempts.held, _end_attempts.tokens, _end_attempts.kinds, _end_attempts.same_error);
   end if;
@@ -163,8 +165,7 @@ begin
   ), aside as (
     insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, reason, is_quarantined)
     select
-      task_id, job_id, attempt, _end_attempts.now,
-      pgjobs._why_poison(kind), true
+      task_id, job_id, attempt, _end_attempts.now, pgjobs._why_poison(kind), true
     from judged
     where verdict = 'ignored'
   ), ended as (
@@ -182,6 +183,7 @@ begin
   if v_aside <> '{}' then
     perform pgjobs._tell_quarantined(v_aside, _end_attempts.now);
   end if;
+  perform pgjobs._announce_endings(v_tasks);
   if v_limited <> '{}' then
     perform pgjobs._wake_for_slots(v_limited);
   end if;

@@ -190,6 +190,7 @@ begin
     returning task_id
   )
   select array_agg(e.task_id) into v_ended from ended as e;
+  perform pgjobs._announce_endings(v_ended);
   return v_ended;
 end
 $$;

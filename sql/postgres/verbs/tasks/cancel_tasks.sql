@@ -23,6 +23,7 @@ declare
   v_reason text := left(pgjobs._redact(cancel_tasks.reason), 500);
   v_done bigint[] := '{}';
   v_asked bigint[] := '{}';
+  v_ended bigint[];
 begin
   if cancel_tasks.dry_run then
     return query select j.* from pgjobs._judged_step(v_named, 'cancel') as j;
@@ -37,7 +38,9 @@ begin
       from pgjobs._take_pending(v_left) as p
       returning task_id
     )
-    select v_done || array_agg(e.task_id) into v_done from ended as e;
+    select array_agg(e.task_id) into v_ended from ended as e;
+    perform pgjobs._announce_endings(v_ended);
+    v_done := v_done || v_ended;
     v_left := pgjobs._ids_except(v_left, v_done);
     exit when v_left = '{}';
     if cancel_tasks.force then

@@ -13,8 +13,10 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs._now();
-  v_ended bigint;
-  v_lease pgjobs.leases;
+  v_quantity bigint;
+  v_lease record;
+  v_is_limited boolean;
+  v_is_told boolean;
 begin
   if not coalesce(
     cardinality(complete_tasks.task_ids) = cardinality(complete_tasks.tokens) and cardinality(complete_tasks.tokens) <= 10000
@@ -31,17 +33,23 @@ begin
     where l.task_id = complete_tasks.task_ids[1] and l.token = complete_tasks.tokens[1]
       and (l.until is null or l.until > v_now)
       and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
-    returning l.* into v_lease;
-    if v_lease.task_id is not null then
-      insert into pgjobs.outcomes (
-        task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, result
-      )
+    returning l.job_id, l.attempt, l.worker_id, l.holder, l.due_at, l.claimed_at, l.started_at, l.is_limited into v_lease;
+    if v_lease.job_id is not null then
+      insert into pgjobs.outcomes
+        (task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, result)
       values (
-        v_lease.task_id, v_lease.job_id, 'completed', v_lease.attempt, v_lease.token, v_lease.worker_id, v_lease.holder,
-        v_lease.due_at, v_lease.claimed_at, coalesce(v_lease.started_at, v_lease.claimed_at), v_now,
+        complete_tasks.task_ids[1], v_lease.job_id, 'completed', v_lease.attempt, complete_tasks.tokens[1], v_lease.worker_id,
+        v_lease.holder, v_lease.due_at, v_lease.claimed_at, coalesce(v_lease.started_at, v_lease.claimed_at), v_now,
         complete_tasks.results[1]
       );
-      complete_tasks.task_id := v_lease.task_id;
+      insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at, due_at)
+      values (v_lease.job_id, 'completed', v_now, complete_tasks.task_ids, array[v_lease.claimed_at], array[v_lease.due_at])
+      returning exists (select from pgjobs.jobs as j where j.events = 'full') into v_is_told;
+      -- A lease from before its job had a limit held no slot.
+      if v_lease.is_limited or v_is_told or pgjobs._are_tasks_watched() or pgjobs._are_dependencies_used() then
+        perform pgjobs._tell_ended(complete_tasks.task_ids);
+      end if;
+      complete_tasks.task_id := complete_tasks.task_ids[1];
       complete_tasks.status := 'completed';
       return next;
       return;
@@ -65,24 +73,36 @@ begin
       and (complete_tasks.holder is null or coalesce(l.holder, l.worker_id::text) = complete_tasks.holder)
     returning l.task_id, l.job_id, l.attempt, l.token, l.worker_id, l.holder, l.due_at, l.claimed_at, l.started_at,
       i.result
-  )
-  insert into pgjobs.outcomes (
-    task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, result
+  ), ended as (
+    insert into pgjobs.outcomes
+      (task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at, result)
+    select
+      g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.due_at, g.claimed_at,
+      coalesce(g.started_at, g.claimed_at), v_now, g.result
+    from gone as g
+  ), noted as (
+    insert into pgjobs.uncounted (job_id, measure, at, task_ids, claimed_at, due_at)
+    select g.job_id, 'completed', v_now, array_agg(g.task_id), array_agg(g.claimed_at), array_agg(g.due_at)
+    from gone as g
+    group by g.job_id
+    returning cardinality(task_ids) as quantity
   )
   select
-    g.task_id, g.job_id, 'completed', g.attempt, g.token, g.worker_id, g.holder, g.due_at, g.claimed_at,
-    coalesce(g.started_at, g.claimed_at), v_now, g.result
-  from gone as g;
-  get diagnostics v_ended = row_count;
-  if v_ended = cardinality(complete_tasks.task_ids) then
+    sum(n.quantity), exists (select from pgjobs.jobs as j where j.events = 'full'),
+    exists (select from pgjobs.jobs as j where j.max_running is not null)
+  into v_quantity, v_is_told, v_is_limited
+  from noted as n;
+  if v_quantity > 0 and (v_is_limited or v_is_told or pgjobs._are_tasks_watched() or pgjobs._are_dependencies_used()) then
+    perform pgjobs._tell_ended(array_agg(o.task_id))
+    from unnest(complete_tasks.task_ids, complete_tasks.tokens) as i (task_id, token)
+    join pgjobs.outcomes as o on o.task_id = i.task_id and o.token = i.token and o.ended_at = v_now;
+  end if;
+  if v_quantity = cardinality(complete_tasks.task_ids) then
     return query select i.task_id, 'completed', null::text from unnest(complete_tasks.task_ids) as i (task_id);
     return;
   end if;
   return query
-  select
-    i.task_id,
-    o.status,
-    case when o.task_id is null then pgjobs._lost_or_unknown(i.task_id) end
+  select i.task_id, o.status, case when o.task_id is null then pgjobs._lost_or_unknown(i.task_id) end
   from unnest(complete_tasks.task_ids, complete_tasks.tokens) as i (task_id, token)
   left join pgjobs.outcomes as o
     on o.task_id = i.task_id and o.token = i.token and o.status = 'completed'

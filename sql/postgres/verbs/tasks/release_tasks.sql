@@ -18,6 +18,7 @@ declare
   v_jobs integer[];
   v_lowest timestamptz;
   v_back bigint[];
+  v_ended bigint[];
   v_job record;
 begin
   perform pgjobs._check_batch(release_tasks.task_ids, release_tasks.tokens);
@@ -36,6 +37,7 @@ begin
       v_now, g.cancel_reason
     from gone as g
     where g.cancel_requested_at is not null
+    returning task_id
   ), back as (
     select g.task_id, g.job_id, t.priority, g.attempt - 1 as attempt, g.due_at, g.key
     from gone as g
@@ -53,9 +55,11 @@ begin
     from back as b
     where release_tasks.delay is not null
   )
-  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id), min(g.due_at), (select array_agg(d.task_id) from due as d)
-  into v_tasks, v_released, v_jobs, v_lowest, v_back
+  select array_agg(g.task_id), array_agg(g.token), array_agg(g.job_id), min(g.due_at),
+    (select array_agg(d.task_id) from due as d), (select array_agg(c.task_id) from cancelled as c)
+  into v_tasks, v_released, v_jobs, v_lowest, v_back, v_ended
   from gone as g;
+  perform pgjobs._announce_endings(v_ended);
   perform pgjobs._tell_returned(v_back, 'released');
   if release_tasks.delay is null and v_lowest < pgjobs._settled(v_now) then
     perform pgjobs._floors_are_wrong();

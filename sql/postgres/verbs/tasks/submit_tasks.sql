@@ -35,99 +35,98 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := pgjobs._now();
-  v_rooms text[] := pgjobs._rooms();
+  v_clock bigint := pgjobs._clock_ms();
+  v_job_id integer;
+  v_job_room text;
   v_attempts integer;
-  v_from text;
-  v_job pgjobs.jobs;
-  v_room text;
-  v_run_at timestamptz := submit_tasks.available_at;
-  v_submitter text := submit_tasks.submitter;
-  v_keys text[] := submit_tasks.idempotency_keys;
-  v_ids bigint[];
-  v_new boolean[];
-  v_entered bigint[];
+  v_is_told boolean;
+  v_has_lane boolean;
+  v_marks bigint[];
+  v_mark bigint;
 begin
   if submit_tasks.trace_context is not null then
     perform pgjobs._check_trace_context(submit_tasks.trace_context);
   end if;
-  -- One task that is due now, by a caller who sees every room. What this leaves open is for the
-  -- checks below, which say why.
-  if cardinality(submit_tasks.payloads) = 1 and v_rooms is null and not submit_tasks.require_workers
+  -- One task that is due now, by a caller who sees every room, in one look and one write. Whatever
+  -- _check_submission or _check_labels refuses must not pass here: _submit_many says why.
+  if cardinality(submit_tasks.payloads) = 1 and submit_tasks.priority between 1 and 10 and not submit_tasks.require_workers
     and num_nonnulls(
       submit_tasks.available_at, submit_tasks.delay, submit_tasks.idempotency_keys, submit_tasks.tags,
       submit_tasks.after, submit_tasks.on_failure, submit_tasks.keys, submit_tasks.items
     ) = 0
+    and pg_column_size(submit_tasks.payloads[1]) <= 512 and octet_length(submit_tasks.payloads[1]::text) <= 308
+    and coalesce(greatest(length(submit_tasks.submitter), length(submit_tasks.owner), length(submit_tasks.project)), 0) <= 200
+    and pgjobs._rooms() is null
   then
-    submit_tasks.task_id := pgjobs._submit_one(
-      submit_tasks.job, submit_tasks.payloads[1], submit_tasks.room, submit_tasks.priority, submit_tasks.max_attempts,
-      submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.trace_context, v_now
-    );
-    if submit_tasks.task_id is not null then
-      submit_tasks.is_new := true;
-      submit_tasks.item := 1;
-      return next;
-      return;
+    if strpos(submit_tasks.job, ':') > 0 then
+      select
+        j.id, j.room, coalesce(submit_tasks.max_attempts, j.max_attempts), j.events = 'full',
+        exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = submit_tasks.priority)
+      into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
+      from pgjobs.jobs as j
+      where j.full_name = submit_tasks.job and j.deleted_at is null and j.archived_at is null and not j.is_shared and not j.is_metered;
+    elsif submit_tasks.job ~ '^[0-9]{1,9}$' then
+      select
+        j.id, j.room, coalesce(submit_tasks.max_attempts, j.max_attempts), j.events = 'full',
+        exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = submit_tasks.priority)
+      into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
+      from pgjobs.jobs as j
+      where j.id = submit_tasks.job::integer and j.deleted_at is null and j.archived_at is null and not j.is_shared and not j.is_metered;
     end if;
   end if;
-  v_from := case when v_rooms is null then submit_tasks.room else pgjobs._enter(submit_tasks.room) end;
-  v_job := pgjobs._find_job(submit_tasks.job);
-  v_room := coalesce(v_from, v_job.room);
-  v_attempts := coalesce(submit_tasks.max_attempts, v_job.max_attempts);
-  if v_rooms is not null then
-    perform pgjobs._enter(v_room);
-    v_submitter := pgjobs._actor(v_submitter);
-    v_keys := case when v_job.room <> v_room and v_keys is not null then pgjobs._keys_of_room(v_keys, v_room) else v_keys end;
+  if not coalesce(
+    v_has_lane and v_attempts between 1 and 10000 and (
+      submit_tasks.room is null or submit_tasks.room = v_job_room
+      or (
+        v_job_room in ('@global', '@internal') and submit_tasks.room <> '' and length(submit_tasks.room) <= 200
+        and strpos(submit_tasks.room, '@') = 0 and strpos(submit_tasks.room, ':') = 0
+      )
+    ), false
+  ) then
+    return query
+    select m.*
+    from pgjobs._submit_many(
+      submit_tasks.job, submit_tasks.payloads, submit_tasks.room, submit_tasks.priority, submit_tasks.available_at,
+      submit_tasks.delay, submit_tasks.max_attempts, submit_tasks.idempotency_keys, submit_tasks.submitter,
+      submit_tasks.owner, submit_tasks.project, submit_tasks.tags, submit_tasks.require_workers,
+      submit_tasks.cross_room, submit_tasks.trace_context, submit_tasks.after, submit_tasks.on_failure,
+      submit_tasks.keys, submit_tasks.items
+    ) as m;
+    return;
   end if;
-  perform pgjobs._check_submission(
-    v_job, submit_tasks.payloads, v_room, submit_tasks.priority, submit_tasks.delay, v_attempts,
-    v_keys, submit_tasks.require_workers, submit_tasks.cross_room
-  );
-  v_run_at := coalesce(v_run_at, v_now + submit_tasks.delay);
-  if submit_tasks.after is not null or submit_tasks.on_failure is not null then
-    v_run_at := pgjobs._check_parents(submit_tasks.after, submit_tasks.on_failure, v_run_at);
+  begin
+    v_marks := pgjobs._floor_read('waiting');
+  exception when data_exception then
+    v_marks := null;
+  end;
+  if not coalesce(pgjobs._floor_holds(v_marks, v_clock, 0, pgjobs._last_id()), false) then
+    v_marks := null;
   end if;
-  if not pgjobs._is_known_year(v_run_at) then
-    perform pgjobs._refuse('validation-error', 'available_at must be a time in the years 1 to 9999', format('Got %s.', v_run_at));
-  end if;
-  perform pgjobs._check_labels(submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags);
-  if num_nonnulls(submit_tasks.keys, submit_tasks.items) > 0 then
-    perform pgjobs._check_keys(submit_tasks.keys, cardinality(submit_tasks.payloads), submit_tasks.items);
-  end if;
-  if v_keys is not null then
-    select k.ids, k.are_new into v_ids, v_new
-    from pgjobs._draw_ids(v_job.id, v_keys) as k;
-    if v_rooms is not null and exists (
-      select from pgjobs.tasks as t where t.id = any (v_ids) and t.room <> all (v_rooms)
-    ) then
-      perform pgjobs._refuse('forbidden', 'The idempotency key is not yours to use');
-    end if;
-  end if;
-  with new_tasks as (
+  with body as (
     insert into pgjobs.tasks (
-      id, job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, tags, idempotency_key,
-      trace_context, key
+      job_id, room, payload, priority, max_attempts, created_at, submitter, owner, project, trace_context
     )
-    overriding system value
-    select
-      coalesce(v_ids[i.place], nextval('pgjobs.tasks_id_seq')), v_job.id, v_room, i.payload, submit_tasks.priority,
-      v_attempts, v_now, v_submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.tags,
-      v_keys[i.place], submit_tasks.trace_context, submit_tasks.keys[i.place]
-    from unnest(submit_tasks.payloads) with ordinality as i (payload, place)
-    where v_new is null or v_new[i.place]
+    values (
+      v_job_id, coalesce(submit_tasks.room, v_job_room), submit_tasks.payloads[1], submit_tasks.priority, v_attempts,
+      v_now, submit_tasks.submitter, submit_tasks.owner, submit_tasks.project, submit_tasks.trace_context
+    )
     returning id
   )
-  select array_agg(n.id) into v_entered from new_tasks as n;
-  if v_job.events = 'full' then
-    perform pgjobs._tell_submitted(v_entered);
+  insert into pgjobs.ready (job_id, priority, due_at, task_id)
+  select v_job_id, submit_tasks.priority, v_now, b.id from body as b
+  returning
+    task_id, (select w.id from pgjobs.waiting_marks as w where w.id >= coalesce(v_marks[1], 0) order by w.id limit 1)
+  into submit_tasks.task_id, v_mark;
+  if v_is_told then
+    perform pgjobs._tell_submitted(array[submit_tasks.task_id]);
   end if;
-  perform pgjobs._use_quota(v_room, submit_tasks.owner, v_entered, v_now) where v_job.is_metered or v_room <> v_job.room;
-  perform pgjobs._place_submitted(v_job, v_entered, submit_tasks.priority, v_run_at, cardinality(submit_tasks.payloads), v_now);
-  if submit_tasks.after is not null then
-    perform pgjobs._block(v_entered, submit_tasks.after, coalesce(submit_tasks.on_failure, 'cancel'), v_now);
+  -- Nobody waits, as far as this session remembers: the twin is the beginning of _wake.
+  if v_mark is not null or v_marks is null then
+    perform pgjobs._wake(v_job_id, 1);
   end if;
-  return query
-  select k.id, coalesce(k.is_new, true), coalesce(submit_tasks.items[k.place], k.place::integer)
-  from unnest(coalesce(v_ids, v_entered), v_new) with ordinality as k (id, is_new, place);
+  submit_tasks.is_new := true;
+  submit_tasks.item := 1;
+  return next;
 end
 $$;
 
