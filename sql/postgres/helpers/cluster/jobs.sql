@@ -20,7 +20,9 @@ begin
       select coalesce(jsonb_agg(to_jsonb(w)), '[]') from pgjobs.key_weights as w
       join pgjobs.jobs as j on j.id = w.job_id where j.room <> '@internal'
     ),
-    'grants', (select coalesce(jsonb_agg(to_jsonb(g)), '[]') from pgjobs.room_grants as g)
+    'grants', (select coalesce(jsonb_agg(to_jsonb(g)), '[]') from pgjobs.room_grants as g),
+    'quotas', (select coalesce(jsonb_agg(to_jsonb(q)), '[]') from pgjobs.quotas as q),
+    'controls', (select coalesce(jsonb_agg(to_jsonb(c)), '[]') from pgjobs.queue_controls as c)
   );
 end
 $$;
@@ -42,7 +44,8 @@ begin
     select p.name, p.relation, p.identity
     from (values
       ('jobs', 'jobs', 'id'), ('policies', 'error_policies', 'job_id, kind'), ('sharing', 'sharing', 'job_id'),
-      ('weights', 'key_weights', 'job_id, key'), ('grants', 'room_grants', 'role, room')
+      ('weights', 'key_weights', 'job_id, key'), ('grants', 'room_grants', 'role, room'),
+      ('quotas', 'quotas', 'room, owner'), ('controls', 'queue_controls', 'room, category')
     ) as p (name, relation, identity)
   loop
     v_columns := (

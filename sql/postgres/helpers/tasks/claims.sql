@@ -45,7 +45,7 @@ begin
   select
     coalesce(array_agg(j.id), '{}'),
     coalesce(array_agg(j.id) filter (where j.max_running is not null), '{}'),
-    array_agg(j.id) filter (where j.is_shared)
+    array_agg(j.id) filter (where j.is_shared or j.is_capped)
   into _claimable_jobs.jobs, _claimable_jobs.limited, _claimable_jobs.shared
   from pgjobs.jobs as j
   where j.id = any (_claimable_jobs.jobs)
@@ -126,7 +126,7 @@ begin
       order by c.run_at, c.task_id
       limit 1
     ) <= _open_claim.now,
-    array_agg(j.id), array_agg(a.priority), bool_or(j.max_running is not null or j.events = 'full' or j.is_shared),
+    array_agg(j.id), array_agg(a.priority), bool_or(j.max_running is not null or j.events = 'full' or j.is_shared or j.is_capped),
     (select u.last_value from pgjobs.dependencies_used as u) > 0
   into _open_claim.until, v_is_due, _open_claim.jobs, _open_claim.priorities, v_are_special, v_have_dependents
   from pgjobs.jobs as j
@@ -144,7 +144,7 @@ begin
   if v_are_special then
     select
       array_agg(j.id) filter (where j.max_running is not null), array_agg(j.id) filter (where j.events = 'full'),
-      array_agg(j.id) filter (where j.is_shared)
+      array_agg(j.id) filter (where j.is_shared or j.is_capped)
     into _open_claim.limited, _open_claim.told, _open_claim.shared
     from pgjobs.jobs as j
     where j.id = any (_open_claim.jobs);

@@ -160,14 +160,14 @@ begin
       exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = _submit_one.priority)
     into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
     from pgjobs.jobs as j
-    where j.full_name = _submit_one.job and j.deleted_at is null and j.archived_at is null and not j.is_shared;
+    where j.full_name = _submit_one.job and j.deleted_at is null and j.archived_at is null and not j.is_shared and not j.is_metered;
   elsif _submit_one.job ~ '^[0-9]{1,9}$' then
     select
       j.id, j.room, coalesce(_submit_one.max_attempts, j.max_attempts), j.events = 'full',
       exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = _submit_one.priority)
     into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
     from pgjobs.jobs as j
-    where j.id = _submit_one.job::integer and j.deleted_at is null and j.archived_at is null and not j.is_shared;
+    where j.id = _submit_one.job::integer and j.deleted_at is null and j.archived_at is null and not j.is_shared and not j.is_metered;
   end if;
   if not coalesce(
     v_has_lane and v_attempts between 1 and 10000 and (

@@ -120,6 +120,7 @@ begin
   if v_job.events = 'full' then
     perform pgjobs._tell_submitted(v_entered);
   end if;
+  perform pgjobs._use_quota(v_room, submit_tasks.owner, v_entered, v_now) where v_job.is_metered or v_room <> v_job.room;
   perform pgjobs._place_submitted(v_job, v_entered, submit_tasks.priority, v_run_at, cardinality(submit_tasks.payloads), v_now);
   if submit_tasks.after is not null then
     perform pgjobs._block(v_entered, submit_tasks.after, coalesce(submit_tasks.on_failure, 'cancel'), v_now);

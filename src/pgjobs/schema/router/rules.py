@@ -127,12 +127,12 @@ RULES: Mapping[str, Rule] = {
         (
             "watch_task", "list_attempts", "list_task_events", "list_log", "list_steps", "list_parents", "cancel_task",
             "retry_task", "ignore_task", "unignore_task", "resubmit_task", "send_signal", "save_step", "suspend_task",
-            "call_tasks",
+            "call_tasks", "add_dependency", "update_generic_job",
         ),
         _TASK,
     ),
     **dict.fromkeys(
-        ("show_task", "inspect_task", "show_why", "update_task", "restore_payload"), _PUBLIC
+        ("show_task", "inspect_task", "show_why", "update_task", "restore_payload", "show_flow", "show_steps"), _PUBLIC
     ),
     # Several.
     **dict.fromkeys(("start_tasks", "renew_tasks", "release_tasks"), OfTasks(_ACKNOWLEDGED)),
@@ -140,6 +140,8 @@ RULES: Mapping[str, Rule] = {
     "append_log": OfTasks((*_ACKNOWLEDGED, "lines")),
     "complete_tasks": OfTasks((*_ACKNOWLEDGED, "results")),
     "fail_tasks": OfTasks((*_ACKNOWLEDGED, "errors", "kinds", "retryable")),
+    "complete_generic_jobs": OfTasks((*_ACKNOWLEDGED, "results", "completion_tokens")),
+    "fail_generic_jobs": OfTasks((*_ACKNOWLEDGED, "errors", "kinds", "retryable", "completion_tokens")),
     **dict.fromkeys(("cancel_tasks", "retry_tasks", "ignore_tasks", "unignore_tasks"), OfTasks(_CHOSEN)),
     "track_tasks": OfTasks(("task_ids",), by="id"),
     "watch_tasks": OfTasks(("task_ids",)),
@@ -160,7 +162,7 @@ RULES: Mapping[str, Rule] = {
             "get_provider", "list_providers", "count_providers", "providers_status", "register_provider", "retire_provider",
             "request_read", "answer_read", "store_read", "forget_read", "lock_read", "unlock_read", "get_reads",
             "invalidate_provider", "create_token", "list_tokens", "revoke_token", "verify_token", "create_sign_in",
-            "open_session", "verify_session", "close_session", "my_rooms", "list_room_grants", "get_job_target",
+            "numbering", "list_quotas", "open_session", "verify_session", "close_session", "my_rooms", "list_room_grants", "get_job_target",
         ),
         AtHome(),
     ),
@@ -170,9 +172,12 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(
         (
             "archive_job", "unarchive_job", "pause_job", "set_job_policy", "set_error_policy",
-            "set_job_target", "grant_room", "revoke_room",
+            "set_job_target", "grant_room", "revoke_room", "set_quota",
         ),
         Everywhere(),
+    ),
+    "control_queue": Everywhere(
+        "(array_agg(r.mode))[1], min(r.since), max(r.job_types), sum(r.processing)::bigint"
     ),
     "retire_job": Everywhere(order="pgjobs_router.busiest_first({job})"),
     "retire_worker": Everywhere("sum(r.failed)::integer, sum(r.retried)::integer, max(r.retired_jobs)", is_vital=False),
@@ -180,6 +185,16 @@ RULES: Mapping[str, Rule] = {
     "list_tasks": Merge(then=f"{_NEWEST} {PAGED}"),
     "show_tasks": Merge(then=f"{_NEWEST} {PAGED}"),
     "list_generic_jobs": Merge(then=f"{_NEWEST} {PAGED}"),
+    "find_generic_jobs": Merge(
+        then="order by case when {sort_order} = 'asc' then to_jsonb(r) -> {sort_by} end,"
+        f" case when {{sort_order}} = 'desc' then to_jsonb(r) -> {{sort_by}} end desc, r.id desc {PAGED}"
+    ),
+    "suggest_lease": Merge("max(r.lease)"),
+    "summarize_generic_jobs": Merge(
+        "r.domain, r.queue, r.job_type, r.owner_user_id, r.status, sum(r.quantity)::bigint, sum(r.scheduled)::bigint",
+        "group by r.domain, r.queue, r.job_type, r.owner_user_id, r.status order by min(r.zz_place)",
+    ),
+    **dict.fromkeys(("expire_generic_jobs", "reschedule_generic_jobs", "retry_generic_jobs"), Take("most")),
     "list_workflows": Merge(then=f"{_NEWEST} limit {{page_size}}"),
     "list_schedules": Merge(then=f"order by r.next_run_at, r.full_name, r.id {PAGED}"),
     "count_schedules": _TOTAL,
