@@ -105,7 +105,9 @@ async def _settle(url: str) -> None:
 
 
 _NAMES = {peer.program: peer.name for peer in PEERS}
-_GRAPHILE, _PGQUEUER, _SAQ = (_NAMES[f"play_{p}"] for p in ("graphile.mjs", "pgqueuer.py", "saq.py"))
+_GRAPHILE, _PGQUEUER, _PGMQ, _SAQ = (
+    _NAMES[f"play_{p}"] for p in ("graphile.mjs", "pgqueuer.py", "pgmq.py", "saq.py")
+)
 
 SCENARIOS = [
     Scenario(
@@ -118,7 +120,7 @@ SCENARIOS = [
                 "drain of the shipped `Worker`, history and results kept ÷ Graphile's best mode",
                 OURS.name,
                 _GRAPHILE,
-                1.0,
+                1.3,
                 1.5,
             ),
             Bar("the same ÷ PgQueuer's best mode", OURS.name, _PGQUEUER, 3, 5),
@@ -132,12 +134,32 @@ SCENARIOS = [
         "ms",
         pickup,
         (
-            Bar("pickup p50 on an idle queue ÷ PgQueuer's", OURS.name, _PGQUEUER, 0.8, 0.6, True),
+            Bar("pickup p50 on an idle queue ÷ PgQueuer's", OURS.name, _PGQUEUER, 0.7, 0.6, True),
+            Bar("pickup p50 on an idle queue ÷ pgmq's, with notify", OURS.name, _PGMQ, 1.0, 0.8, True),
             Bar("pickup p50 on an idle queue ÷ SAQ's on Redis", OURS.name, _SAQ, None, 1.0, True),
         ),
         minutes=2.5,
         is_contest=True,
     ),
-    Scenario("one", "enqueue one at a time", "tasks/s", enqueue_one, minutes=1.7, is_contest=True),
-    Scenario("bulk", "enqueue a thousand a call", "tasks/s", enqueue_bulk, minutes=1.6, is_contest=True),
+    Scenario(
+        "one",
+        "enqueue one at a time",
+        "tasks/s",
+        enqueue_one,
+        (
+            Bar("enqueue one, from Python ÷ pgmq's client", OURS.name, _PGMQ, 0.8, 1.0),
+            Bar("enqueue one, from Python ÷ PgQueuer", OURS.name, _PGQUEUER, 1.0, 1.3),
+        ),
+        minutes=1.9,
+        is_contest=True,
+    ),
+    Scenario(
+        "bulk",
+        "enqueue a thousand a call",
+        "tasks/s",
+        enqueue_bulk,
+        (Bar("enqueue a thousand a call, from Python ÷ pgmq's client", OURS.name, _PGMQ, 0.6, 0.8),),
+        minutes=1.8,
+        is_contest=True,
+    ),
 ]

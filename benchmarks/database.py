@@ -97,8 +97,9 @@ class Bench:
         clients: int,
         seconds: float | None = None,
         transactions: int | None = None,
+        is_connecting: bool = False,
     ) -> float:
-        """Transactions per second of one script."""
+        """Transactions per second of one script, each on a connection of its own if `is_connecting`."""
         command = [
             str(find_pgbench()),
             "--no-vacuum",
@@ -108,6 +109,8 @@ class Bench:
             f"--define=batch={batch}",
             f"--file={HERE / 'pgbench' / script}",
         ]
+        if is_connecting:
+            command.append("--connect")
         if transactions is None:
             command.append(f"--time={max(1, round(seconds or 0))}")
         else:

@@ -135,17 +135,19 @@ async def _answers(base: str, process: asyncio.subprocess.Process) -> None:
 SCENARIOS = [
     Scenario(
         "http",
-        f"submit + claim + start + complete over HTTP, {CLIENTS} clients",
+        f"submit + claim + start + complete over HTTP, {CLIENTS} and {FEW} clients",
         "cycles/s",
         http,
-        (
+        tuple(
             Bar(
-                "HTTP cycle submit + claim + start + complete ÷ zndraw-joblib on the same Postgres",
-                "pgjobs",
-                HTTP_PEER.name,
-                8,
+                f"HTTP cycle submit + claim + start + complete, {quantity} clients "
+                "÷ zndraw-joblib on the same Postgres",
+                f"pgjobs{suffix}",
+                f"{HTTP_PEER.name}{suffix}",
+                10,
                 15,
-            ),
+            )
+            for quantity, suffix in ((CLIENTS, ""), (FEW, f", {FEW} clients"))
         ),
         minutes=1.3,
         is_contest=True,

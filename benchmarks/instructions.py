@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
@@ -43,8 +44,9 @@ def _cycle(quantity: int) -> str:
     return f"select count(*) from ({claimed} from {_claim(quantity)}) as c, {completed}"
 
 
-def _submit(quantity: int) -> str:
-    return f"select count(*) from pgjobs.submit_tasks('1', array_fill('{PAYLOAD}'::jsonb, array[{quantity}]))"
+def _submit(quantity: int, job: int = 1) -> str:
+    payloads = f"array_fill('{PAYLOAD}'::jsonb, array[{quantity}])"
+    return f"select count(*) from pgjobs.submit_tasks('{job}', {payloads})"
 
 
 # Scan floors expire after a second, which a busy machine reaches after fewer calls than a quiet one:
@@ -73,15 +75,26 @@ class Case:
     quantity: int = 1
 
 
+# As a worker does that has room for more than one.
+_WORKER = "00000000-0000-8000-8000-000000000001"
+_WORK = (
+    "select count(*) from (select array_agg(task_id) as ids, array_agg(token) as tokens, count(payload) as n"
+    f" from pgjobs.claim_tasks(worker_id => '{_WORKER}', lease => '1 minute', job_ids => array[2],"
+    " quantity => 33, start => true, durable => false)) as c,"
+    " lateral pgjobs.complete_tasks(c.ids, c.tokens)"
+)
+
 CASES = (
     Case("submit one", (_submit(1),)),
     Case("submit one by submit_task", (f"select id from pgjobs.submit_task('1', '{PAYLOAD}'::jsonb)",)),
     Case("claim and complete one", (_cycle(1),)),
     Case("claim nothing", (f"select count(*) from {_claim(1, job=2)}",)),
+    Case("submit one, and a worker's round", (_submit(1, job=2), _WORK)),
     Case("submit a hundred, each", (_submit(100),), 100),
     Case("claim and complete a hundred, each", (_cycle(100),), 100),
     Case("the floor: insert one", (_FLOOR_SUBMIT,)),
     Case("the floor: claim and delete one", (_FLOOR_CYCLE, _FLOOR_DELETE)),
+    Case("the floor: a function that inserts one", (f"select floor_submit('{PAYLOAD}'::jsonb)",)),
 )
 
 
@@ -123,11 +136,7 @@ class Counter:
                 text=True,
                 check=True,
                 cwd="/",
-                **(
-                    {"user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
-                    if self._account
-                    else {}
-                ),
+                **self._unprivileged(),
             )
             if "ERROR" in run.stderr:
                 raise RuntimeError(run.stderr)
@@ -135,6 +144,10 @@ class Counter:
             if found is None:
                 raise RuntimeError("callgrind counted nothing")
             return int(found[1])
+
+    def _unprivileged(self) -> dict[str, Any]:
+        account = self._account
+        return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []} if account else {}
 
     @contextmanager
     def _copy(self) -> Iterator[Path]:
@@ -161,6 +174,11 @@ async def _fill(url: str) -> str:
         await connection.execute((HERE / "pgbench" / "floor.sql").read_text())
         for name in ("busy", "idle"):
             await connection.execute("select pgjobs.register_job('@global', 'bench', $1)", name)
+        await connection.execute(
+            "insert into pgjobs.workers (id, name, registered_at, last_heartbeat_at)"
+            f" values ('{_WORKER}', 'bench', now(), 'infinity')"
+        )
+        await connection.execute(f"insert into pgjobs.worker_jobs values ('{_WORKER}', 2)")
         await connection.execute(_submit(5000))
         await connection.execute(
             f"insert into floor_queue (payload) select '{PAYLOAD}' from generate_series(1, 5000)"
@@ -209,7 +227,9 @@ def main() -> int:
         document = {"server": version, "counts": {name: asdict(count) for name, count in found.items()}}
         COMMITTED.write_text(json.dumps(document, indent=2) + "\n")
         return 0
-    committed = json.loads(COMMITTED.read_text()) if COMMITTED.exists() else {"server": version, "counts": {}}
+    committed: dict[str, Any] = {"server": version, "counts": {}}
+    if COMMITTED.exists():
+        committed = json.loads(COMMITTED.read_text())
     if committed["server"] != version:
         print(f"The committed counts are of Postgres {committed['server']}; this is {version}: not compared.")
         return 0

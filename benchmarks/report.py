@@ -125,12 +125,19 @@ def details(result: Result) -> str:
         rounds = " ".join(short(value) for value in result["samples"][name])
         lines.append(f"| {name} | {short(median)} | {rounds} | {result['modes'].get(name, '')} |")
     lines += [f"| {name} | – | | left out: {why} |" for name, why in result["skipped"].items()]
-    if result.get("stolen"):
-        lines += [
-            "",
-            f"Other guests of its host took {result['stolen']:.1%} of the machine's time meanwhile.",
-        ]
+    if remarks := [*_load_of(result), *_stolen_from(result)]:
+        lines += ["", " ".join(remarks)]
     return "\n".join(lines)
+
+
+def _load_of(result: Result) -> list[str]:
+    load = result.get("load")
+    return [f"Load {load['before']:.1f} before, {load['after']:.1f} after."] if load else []
+
+
+def _stolen_from(result: Result) -> list[str]:
+    stolen = result.get("stolen")
+    return [f"Other guests of its host took {stolen:.1%} of the machine's time meanwhile."] if stolen else []
 
 
 def short(value: float) -> str:

@@ -102,7 +102,7 @@ SCENARIOS = [
         "tasks/s and MB",
         retention,
         (
-            Bar("claim + complete, beside retention ÷ alone", "beside retention", "alone", 0.9, 0.97),
+            Bar("claim + complete, beside retention ÷ alone", "beside retention", "alone", 0.95, 0.97),
             Bar(
                 "disk, half of the ended tasks removed ÷ before", "disk after", "disk before", 0.95, 0.9, True
             ),

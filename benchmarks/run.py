@@ -44,7 +44,7 @@ QUICK = Scale(
     repeats=20, idle=6,
 )  # fmt: skip
 SMALLEST = Scale(
-    "smallest", rounds=1, seconds=1, tasks=4_000, backlog=3_000, scheduled=500, share=0.005, pickups=1,
+    "smallest", rounds=1, seconds=1, tasks=1_600, backlog=1_000, scheduled=200, share=0.005, pickups=1,
     repeats=2, idle=0.5,
 )  # fmt: skip
 SERVER = {"shared_buffers": "1GB", "max_wal_size": "8GB", "max_connections": "150"}
@@ -56,7 +56,7 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
     for peer in PEERS if scenario.is_contest else ():
         if peer not in bench.peers and peer.takes_part(scenario.name):
             samples.skip(peer.name, "not installed or not chosen")
-    before = processor_time()
+    before, load = processor_time(), os.getloadavg()[0]
     await scenario.measure(bench, scale, samples)
     medians = samples.medians()
     judged = [(bar, bar.value(medians)) for bar in scenario.bars]
@@ -71,6 +71,7 @@ async def measure(bench: Bench, scale: Scale, scenario: Scenario, progress: Prog
         "modes": samples.modes,
         "skipped": {name: why for name, why in samples.skipped.items() if name not in medians},
         "stolen": stolen_since(before),
+        "load": {"before": load, "after": os.getloadavg()[0]},
     }
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 
-from benchmarks import before, claims, console, contests, core, flows, http_cycle, retention, sharing, wakeups
+from benchmarks import (
+    before,
+    claims,
+    console,
+    contests,
+    core,
+    flows,
+    http_cycle,
+    retention,
+    sharing,
+    single,
+    wakeups,
+)
 from benchmarks.scenario import Bar, Samples, Scale, Scenario
 
 __all__ = ["SCENARIOS", "Bar", "Samples", "Scale", "Scenario"]
@@ -20,6 +32,7 @@ def _views() -> list[Scenario]:
 SCENARIOS: list[Scenario] = [
     *contests.SCENARIOS,
     *core.SCENARIOS,
+    *single.SCENARIOS,
     *claims.SCENARIOS,
     *sharing.SCENARIOS,
     *flows.SCENARIOS,

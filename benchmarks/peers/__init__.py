@@ -56,6 +56,7 @@ PEERS = (
         has_idle_worker=False,
         needs_redis=True,
     ),
+    Peer("Awa", Python("awa", ("awa-pg==0.6.*",)), "play_awa.py", 20_000),
     Peer(
         "zndraw-joblib",
         Python(

@@ -33,8 +33,7 @@ begin
       'show_workers', 'workers_status'
     ]),
     ('jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
-      '_depths', '_sweep_rollups', 'count_tasks', 'failed', 'running', 'scheduled_tasks', 'show_tasks', 'stuck',
-      'waiting', 'watch_tasks'
+      '_depths', '_sweep_rollups', 'count_tasks', 'failed', 'running', 'scheduled_tasks', 'show_tasks', 'stuck', 'watch_tasks'
     ]),
     ('plan_cache_mode = force_generic_plan; jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
       '_endings', '_prune_events', '_tallies', 'get_task', 'why'
@@ -46,7 +45,7 @@ begin
       '_sweep_internal', '_sweep_leases'
     ]),
     ('jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_bitmapscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
-      'acquire_generic_jobs', 'create_generic_jobs', '_chosen_generic', '_inflight'
+      'acquire_generic_jobs', 'create_generic_jobs', '_chosen_generic', '_inflight', 'waiting'
     ]),
     ('plan_cache_mode = force_generic_plan', array[
       '_events_between', 'claim_and_show'

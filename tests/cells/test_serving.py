@@ -122,6 +122,19 @@ async def test_ids_of_tasks_workers_and_jobs_lead_to_their_cell(two: TwoCells, a
     assert problem_of(nobody) == "task-not-found"
 
 
+async def test_a_workflow_is_submitted_to_the_cell_of_its_room_and_found_by_its_id(
+    two: TwoCells, api: httpx.AsyncClient
+):
+    await submitted(api, "texas")
+    entries = [{"name": "first", "job": "texas:tasks:work"}]
+    made = await found(
+        await api.post(f"{API}/rooms/texas/workflows", json={"name": "nightly", "tasks": entries}), 201
+    )
+    assert [flow.uuid for flow in await two.us.list_workflows()] == [UUID(made["id"])]
+    shown = await api.get(f"{API}/workflows/{made['id']}/graph")
+    assert (shown.status_code, shown.headers["PgJobs-Cell"]) == (200, "us")
+
+
 async def test_tasks_of_all_cells_come_newest_first_a_page_at_a_time(two: TwoCells, api: httpx.AsyncClient):
     for room in ("paris", "texas"):
         await submitted(api, room)
@@ -167,7 +180,7 @@ async def test_jobs_workers_and_schedules_of_all_cells_are_listed_with_their_cel
 
 
 async def test_what_one_cell_answers_asks_for_its_name(two: TwoCells, api: httpx.AsyncClient):
-    for path in ("overview", "throughput", "errors", "database"):
+    for path in ("overview", "throughput", "errors", "database", "workflows"):
         refused = await api.get(f"{API}/{path}")
         assert problem_of(refused) == "validation-error"
         assert "eu, us" in refused.json()["detail"]

@@ -206,6 +206,18 @@ async def test_everything_can_be_made_anew_with_its_grants(connection, source, r
     assert not set(before.values()) & set((await oids(connection)).values())
 
 
+async def test_making_everything_anew_stops_before_what_somebody_else_built_on_it(connection, source):
+    await migrate(connection, source.release())
+    await connection.execute("create view public.mine as select * from pgjobs.note")
+    before = await oids(connection)
+    with pytest.raises(MigrationFailed) as refusal:
+        await migrate(connection, source.release(), recreate=True)
+    assert "view public.mine depends on view pgjobs.note" in str(refusal.value)
+    assert "CASCADE" not in str(refusal.value)
+    assert await oids(connection) == before
+    assert await connection.fetchval("select count(*) from public.mine") == 1
+
+
 async def test_code_waits_for_nobody_who_uses_a_table(empty_database_url, connection, source):
     """A replaced function needs no lock on what it reads, whoever holds one."""
     await migrate(connection, source.release())

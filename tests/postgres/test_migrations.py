@@ -319,8 +319,10 @@ async def test_an_upgrade_makes_way_for_whoever_writes_and_then_reads_a_view(
         await writer.execute("insert into pgjobs.notes values (2, 'second')")
         upgrade = asyncio.create_task(migrate(connection, source.release()))
         async with asyncio.timeout(20):
-            while not (seen := await writer.fetchrow(HAS_AND_WAITS, connection.get_server_pid()))["waits"]:  # noqa: ASYNC110
+            [seen] = await writer.fetch(HAS_AND_WAITS, connection.get_server_pid())
+            while not seen["waits"]:
                 await asyncio.sleep(0.002)
+                [seen] = await writer.fetch(HAS_AND_WAITS, connection.get_server_pid())
             # It waits for the table, and must not have the view in hand when we come to read.
             assert not seen["has"]
             assert len(await writer.fetch("select * from pgjobs.note")) == 2

@@ -374,6 +374,21 @@ async def test_a_workflow_gives_parents_results_to_children(queue: Queue, jobs: 
     assert handle.results["fetch-2"].user == 2
 
 
+async def test_a_chain_does_not_wait_for_the_next_look(queue: Queue, jobs: Jobs):
+    """An end that commits after the worker has said that it waits wakes nobody by itself."""
+
+    @jobs.task
+    async def work() -> None: ...
+
+    flow = jobs.workflow("chain")
+    last = flow.add(work)
+    for _ in range(40):
+        last = flow.add(work, after=last)
+    handle = await flow.submit(queue)
+    async with Worker(queue, jobs, poll=timedelta(hours=1), sweep=None):
+        assert await handle.wait(timeout=60) == "completed"
+
+
 async def test_what_runs_whatever_happens_runs(queue: Queue, jobs: Jobs):
     told: list[object] = []
 

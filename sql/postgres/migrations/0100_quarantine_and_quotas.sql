@@ -1,4 +1,4 @@
--- Tasks that take their workers down again and again are put aside, and owners have quotas.
+-- Tasks that take their workers down again and again are quarantined, and owners have quotas.
 alter table pgjobs.settings add column quarantine_after integer not null default 5;
 alter table pgjobs.settings
 add constraint quarantine_is_counted check (quarantine_after between 0 and 10000) not valid;
@@ -19,7 +19,7 @@ comment on column pgjobs.jobs.is_metered is 'Whether submits of its tasks may co
 comment on column pgjobs.jobs.is_capped is 'Whether a quota may say how many of its tasks run.';
 
 alter table pgjobs.ignored add column is_quarantined boolean not null default false;
-comment on column pgjobs.ignored.is_quarantined is 'Whether it was put aside because its attempts end in the same way.';
+comment on column pgjobs.ignored.is_quarantined is 'Whether it is in quarantine because its attempts end in the same way.';
 
 create table pgjobs.quotas (
   room text not null,

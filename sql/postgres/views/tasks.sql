@@ -98,7 +98,7 @@ comment on column pgjobs.task.job is 'Address of its job.';
 comment on column pgjobs.task.room is 'Where it was submitted from.';
 comment on column pgjobs.task.status is 'pending, claimed, running, completed, failed, cancelled or ignored.';
 comment on column pgjobs.task.phase is
-  'For people: scheduled, due, retrying, blocked (by an error of kind auth or config), sleeping, waiting (for a signal or for tasks it called), dependent (on parents that have not ended) or held (a parent failed) while pending; quarantined when it was put aside because its attempts end in the same way; overdue when its lease has lapsed.';
+  'For people: scheduled, due, retrying, blocked (by an error of kind auth or config), sleeping, waiting (for a signal or for tasks it called), dependent (on parents that have not ended) or held (a parent failed) while pending; quarantined when it is ignored because its attempts end in the same way; overdue when its lease has lapsed.';
 comment on column pgjobs.task.priority is '1 (most urgent) to 10.';
 comment on column pgjobs.task.attempt is 'Attempts used, the present one included.';
 comment on column pgjobs.task.max_attempts is 'Attempts it may use.';

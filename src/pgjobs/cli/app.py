@@ -30,6 +30,7 @@ COMMANDS = {
     "token": Later("token", "Create, list and revoke API tokens."),
     "rooms": Later("rooms", "Limit logins to rooms."),
     "cluster": Later("cluster", "Several databases behind one coordinator."),
+    "quotas": Later("quotas", "Limit what owners may have in a room."),
     "openapi": Later("serve", "Print the OpenAPI document of the HTTP API."),
 }
 """Every command, and the beginning of its help."""

@@ -132,4 +132,7 @@ def failures_named_after(script: Script) -> Iterator[None]:
     except asyncpg.PostgresError as error:
         line = script.sql.count("\n", 0, int(error.position)) + script.line if error.position else None
         place = f"{script.name}, line {line}" if line else script.name
-        raise MigrationFailed(f"{place}: {error}", detail=error.detail, hint=error.hint) from error
+        # Postgres would advise to drop with cascade, and so what is somebody else's.
+        is_in_use = isinstance(error, asyncpg.DependentObjectsStillExistError)
+        hint = "Drop what depends on it, run it again, then create that again" if is_in_use else error.hint
+        raise MigrationFailed(f"{place}: {error.args[0]}", detail=error.detail, hint=hint) from error

@@ -82,7 +82,7 @@ comment on function pgjobs._outages_in_a_row is
 --
 -- An outage (kind `outage`) is not the task's fault: it is noted and waited for, and uses
 -- up no attempt, as long as there were not too many in a row. One that ended in the same way
--- too often is put aside. With `again_in` that is how long retries wait.
+-- too often is quarantined. With `again_in` that is how long retries wait.
 create function pgjobs._end_attempts(
   held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamptz,
   again_in interval default null, same_error integer default null

@@ -24,7 +24,7 @@ $$;
 comment on function pgjobs._same_ends is
   'How many attempts in a row ended with the same error. Example: select pgjobs._same_ends(42, 3, array[''lease_expired''], 10)';
 
--- Which of these leases end an attempt too many: their task is put aside rather than retried.
+-- Which of these leases end an attempt too many: their task is quarantined rather than retried.
 --
 -- That is a task whose worker was lost while it ran, as often in a row as settings or its job
 -- say; or, where its job or `same_error` says how often, one that failed with the same kind of
@@ -77,9 +77,9 @@ end
 $$;
 
 comment on function pgjobs._poisoned is
-  'Leases whose tasks are to be put aside. Example: see pgjobs.fail_tasks and pgjobs.sweep, which end them';
+  'Leases whose tasks are to be quarantined. Example: see pgjobs.fail_tasks and pgjobs.sweep, which end them';
 
--- Tells of tasks that were put aside, once each.
+-- Tells of tasks that were quarantined, once each.
 create function pgjobs._tell_quarantined(task_ids bigint[], now timestamptz)
 returns void
 language plpgsql volatile
@@ -95,7 +95,7 @@ end
 $$;
 
 comment on function pgjobs._tell_quarantined is
-  'Tells of tasks that were put aside. Example: see pgjobs.sweep, which ends lapsed leases';
+  'Tells of tasks that were quarantined. Example: see pgjobs.sweep, which ends lapsed leases';
 
 -- Tasks in quarantine, by job.
 create function pgjobs._troubles_of_quarantine(now timestamptz)
@@ -124,7 +124,7 @@ end
 $$;
 
 comment on function pgjobs._troubles_of_quarantine is
-  'Tasks that were put aside. Example: select * from pgjobs._troubles_of_quarantine(pgjobs._now())';
+  'Tasks in quarantine. Example: select * from pgjobs._troubles_of_quarantine(pgjobs._now())';
 
 -- Whether attempts that end like this could be the last before quarantine: a short look for the others.
 create function pgjobs._may_be_poison(kind text, same_error integer)
@@ -149,4 +149,4 @@ return case
 end;
 
 comment on function pgjobs._why_poison is
-  'Why a task is put aside. Example: select pgjobs._why_poison(''lease_expired'')';
+  'Why a task is quarantined. Example: select pgjobs._why_poison(''lease_expired'')';

@@ -1,7 +1,7 @@
 -- Changes how a job is retried and recorded; what is left out keeps its value. Workers that
 -- register the job with a policy of their own set it again when they start. After
 -- `quarantine_after` attempts in a row whose worker was lost, or that failed with the same kind of
--- error, a task is put aside; with 0 none is.
+-- error, a task is quarantined; with 0 none is.
 create function pgjobs.set_job_policy(
   job text,
   max_attempts integer default null,
@@ -35,7 +35,7 @@ begin
   end if;
   if set_job_policy.quarantine_after not between 0 and 10000 then
     perform pgjobs._refuse('validation-error', 'quarantine_after must be between 0 and 10000',
-      format('Got %s.', set_job_policy.quarantine_after), 'With 0 no task of the job is put aside.');
+      format('Got %s.', set_job_policy.quarantine_after), 'With 0 no task of the job is quarantined.');
   end if;
   update pgjobs.jobs as j
   set

@@ -1,5 +1,5 @@
--- Holds a queue or lets it go on: `pause` and `drain` have none of its jobs acquired, those of
--- types that are registered later neither, while what runs goes on; `resume` ends that. Jobs are
+-- Pauses or resumes a queue: `pause` and `drain` have none of its jobs acquired, those of
+-- types that are registered later neither, while what runs continues; `resume` ends that. Jobs are
 -- accepted all the time. A queue that is drained says so, for whoever waits for what runs.
 create function pgjobs.control_queue(
   domain text, queue text, action text, actor text default null, reason text default null
@@ -59,4 +59,4 @@ end
 $$;
 
 comment on function pgjobs.control_queue is
-  'Holds a queue or lets it go on. Example: select * from pgjobs.control_queue(''chatbooks'', ''default'', ''pause'')';
+  'Pauses or resumes a queue. Example: select * from pgjobs.control_queue(''chatbooks'', ''default'', ''pause'')';

@@ -27,7 +27,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """One thing that happened; `id` is where to go on from."""
+    """One thing that happened; the next ones come after its `id`."""
 
     id: str
     event_type: str

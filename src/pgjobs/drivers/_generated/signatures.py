@@ -93,7 +93,7 @@ SIGNATURES = {
     "list_workflow_tasks": "workflow_id bigint?, workflow_uuid uuid?, after bigint?, page_size integer? -> name text, task_id bigint, task_uuid uuid, job text, status text, phase text, result jsonb, error text, reason text",
     "list_workflows": "room text?, name text?, before bigint?, page_size integer?, cursor text? -> workflow",
     "lock_read": "key text, lifetime interval -> is_first boolean",
-    "mark_waiting": "worker_id uuid?, job_ids integer[]?, in_room text?, in_category text?, previous bigint?, remote boolean? -> mark bigint, next_due_at timestamptz",
+    "mark_waiting": "worker_id uuid?, job_ids integer[]?, in_room text?, in_category text?, previous bigint?, remote boolean? -> mark bigint, next_due_at timestamptz, has_blocked boolean",
     "metrics": " -> domain text, queue text, job_type text, measure text, up_to float8, quantity bigint, seconds float8",
     "my_rooms": " -> room text",
     "next_cursor": "task_ids bigint[], cursor text? -> next text",

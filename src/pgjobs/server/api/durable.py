@@ -8,7 +8,6 @@ from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Response
 
-from pgjobs.errors import InvalidArgument
 from pgjobs.queue.server import ServerQueue
 from pgjobs.server.api.flow_schemas import (
     CalledOut,
@@ -31,16 +30,14 @@ from pgjobs.server.reading import LookQueueDep
 
 router = APIRouter(route_class=ProblemRoute, tags=["tasks"])
 
-LeaseToken = Annotated[UUID | None, Header(description="The lease, as the claim named it.")]
+_LEASE = Header(description="The lease, as the claim named it.")
+LeaseToken = Annotated[UUID, _LEASE]
 _HELD = problems("unauthorized", "forbidden", "task-not-found", "lease-lost", "payload-too-large")
 
 
-async def _held(queue: ServerQueue, task_id: UUID, token: UUID | None) -> tuple[int, UUID]:
+async def _held(queue: ServerQueue, task_id: UUID, token: UUID) -> tuple[int, UUID]:
     """The number of a task and the token of its lease, as verbs take them."""
-    task = await queue.get_task(task_uuid=task_id)
-    if token is None:
-        raise InvalidArgument("Name the lease in the header Lease-Token, as the claim answered it")
-    return task.id, token
+    return (await queue.get_task(task_uuid=task_id)).id, token
 
 
 @router.get(
@@ -62,7 +59,7 @@ async def list_steps(
     queue: ReadQueueDep,
     after: Annotated[int, Query(ge=0, lt=2**31, description="The number of the last step seen.")] = 0,
     limit: Annotated[int, Query(ge=1, le=500, description="Items on the page.")] = 500,
-    lease_token: LeaseToken = None,
+    lease_token: Annotated[UUID | None, _LEASE] = None,
 ) -> Steps:
     """Steps in order. Whoever names the lease gets results as they were saved, others without secrets."""
     steps = await queue.show_steps(task_id, token=lease_token, after=after, page_size=limit)
@@ -71,9 +68,7 @@ async def list_steps(
 
 
 @router.post("/tasks/{task_id}/steps", responses=_HELD)
-async def save_step(
-    task_id: UUID, body: StepIn, queue: ActQueueDep, lease_token: LeaseToken = None
-) -> StepKept:
+async def save_step(task_id: UUID, body: StepIn, queue: ActQueueDep, lease_token: LeaseToken) -> StepKept:
     """Keep the result of a step: for whoever holds the lease. The first result of a name counts."""
     held = await _held(queue, task_id, lease_token)
     saved = await queue.save_step(*held, body.name, body.result)
@@ -82,7 +77,7 @@ async def save_step(
 
 @router.post("/tasks/{task_id}/suspend", responses=_HELD)
 async def suspend_task(
-    task_id: UUID, body: SuspendIn, queue: ActQueueDep, lease_token: LeaseToken = None
+    task_id: UUID, body: SuspendIn, queue: ActQueueDep, lease_token: LeaseToken
 ) -> Suspended:
     """Give the lease back until a time or a signal. Asked again, it says how the wait ended."""
     held = await _held(queue, task_id, lease_token)
@@ -93,9 +88,7 @@ async def suspend_task(
     "/tasks/{task_id}/calls",
     responses={**_HELD, **problems("job-not-found", "task-not-found", "job-unavailable", "payload-invalid")},
 )
-async def call_tasks(
-    task_id: UUID, body: CallIn, queue: ActQueueDep, lease_token: LeaseToken = None
-) -> CallsOut:
+async def call_tasks(task_id: UUID, body: CallIn, queue: ActQueueDep, lease_token: LeaseToken) -> CallsOut:
     """Submit tasks in a named step, and give the lease back until they have ended; then it has results."""
     held = await _held(queue, task_id, lease_token)
     called = await queue.call_tasks(

@@ -1,7 +1,7 @@
 """Which cell a request is for, where a server has several.
 
 In this order: the cell it names; the home of the room in its path; the cell that knows the task, worker,
-job, provider, schedule or cleanup it names; the home of the room in its body; the first cell.
+job, provider, schedule, workflow or cleanup it names; the home of the room in its body; the first cell.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MISSING_HEADER = "PgJobs-Missing"
 """Cells that a list leaves out because they cannot be asked."""
 
 _REMEMBERED = 100_000
-_OF_ONE_CELL = ("/overview", "/throughput", "/errors", "/database", "/sweep")
+_OF_ONE_CELL = ("/overview", "/throughput", "/errors", "/database", "/sweep", "/workflows")
 """What no room or id leads to one cell, and cannot be merged."""
 
 Look = Callable[[ServerQueue, str], Awaitable[Any]]
@@ -37,6 +37,7 @@ _LOOKS: dict[str, Look] = {
     "provider": lambda queue, of: queue.get_provider(of),
     "schedule": lambda queue, of: queue.get_schedule(of),
     "cleanup": lambda queue, of: queue.get_cleanup(UUID(of)),
+    "workflow": lambda queue, of: queue.get_workflow(workflow_uuid=UUID(of)),
 }
 _IN_PATH = {
     "task_id": "task",
@@ -44,6 +45,7 @@ _IN_PATH = {
     "provider_id": "provider",
     "schedule_id": "schedule",
     "run_id": "cleanup",
+    "workflow_id": "workflow",
     "job_id": "job",
     "job": "job",
 }

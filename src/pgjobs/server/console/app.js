@@ -44,6 +44,7 @@ const ROUTES = [
 const OVER_CELLS = new Map([
   [Overview, CellsOverview],
   [Database, ChooseCell],
+  [Workflows, ChooseCell],
 ]);
 
 const problem = signal(null);

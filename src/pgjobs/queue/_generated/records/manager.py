@@ -107,7 +107,7 @@ class GenericMoved(Record):
 
 @dataclass(frozen=True, slots=True)
 class QueueControl(Record):
-    """A row of `control_queue`: holds a queue or lets it go on."""
+    """A row of `control_queue`: pauses or resumes a queue."""
 
     mode: str | None
     since: datetime | None

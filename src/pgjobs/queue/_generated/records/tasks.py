@@ -97,6 +97,7 @@ class Mark(Record):
 
     mark: int
     next_due_at: datetime | None
+    has_blocked: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class ManagerVerbs:
     async def control_queue(
         self, domain: str, queue: str, action: str, *, actor: str | None = None, reason: str | None = None
     ) -> QueueControl:
-        """Holds a queue or lets it go on."""
+        """Pauses or resumes a queue."""
         rows = await self.driver.call(
             "control_queue", domain=domain, queue=queue, action=action, actor=actor, reason=reason
         )

@@ -51,7 +51,7 @@ export const CellsOverview = view((_, leaving) => {
 
 export const ChooseCell = view(() => () => html`
   <${Empty} picture="database" title="Choose a cell">
-    This page is about one database.
+    This page shows one database.
     ${cells.value.map((name) => html` <button class="button little" type="button" onClick=${() => chooseCell(name)}>${name}</button>`)}
   <//>
 `);

@@ -99,9 +99,9 @@ class BlockingBulkCalls:
         actor: str | None = None,
         reason: str | None = None,
     ) -> Mapping[str, Any]:
-        """Holds a queue, also for job types that come later, or lets it go on.
+        """Pauses or resumes a queue, also for job types that come later.
 
-        Paused or drained, nothing is acquired and what runs goes on; jobs are still created.
+        Paused or drained, nothing is acquired and what runs continues; jobs are still created.
         """
         return run(self._wrapped.set_queue_control(domain, queue, action, actor=actor, reason=reason))
 
