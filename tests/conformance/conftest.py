@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,8 @@ from pytest_postgresql.executors import NoopExecutor
 
 from pgjobs.queue.records import Event, Worker
 from pgjobs.queue.server import ServerQueue as Queue
+from tests.cluster.differences import DIFFERENCES
+from tests.cluster.router import NUMBERS, behind_router
 from tests.conformance.homes import Clock, Home, PostgresHome, SqliteHome
 from tests.databases import Databases
 from tests.dav_server import PASSWORD, USER, DavPlace, dav_serving
@@ -27,17 +30,26 @@ NothingChanges = Callable[[], AbstractAsyncContextManager[None]]
 JOB = "@global:tests:Work"
 
 
+THROUGH = os.environ.get("PGJOBS_CONFORMANCE_THROUGH")
+"""`router`: through a coordinator with three nodes, instead of one database and SQLite."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All on one event loop, so that connections outlive their test: opening one costs more than a test."""
     for item in items:
         if Path(__file__).parent in item.path.parents and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+    if THROUGH:
+        reasons = {name: reason for reason, names in DIFFERENCES.items() for name in names}
+        for item in items:
+            if reason := reasons.get(item.name.partition("[")[0]):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
-@pytest.fixture(scope="session", params=["postgres", "sqlite"])
+@pytest.fixture(scope="session", params=[THROUGH] if THROUGH else ["postgres", "sqlite"])
 def shared_database_url(request: pytest.FixtureRequest) -> str | None:
     """One Postgres database for all tests of a run, or none: SQLite files are made for each test."""
-    if request.param == "postgres":
+    if request.param in ("postgres", "router"):
         return str(request.getfixturevalue("conformance_database_url"))
     if importlib.util.find_spec("pgjobs.drivers.sqlite.driver") is None:
         pytest.skip("there is no SQLite driver yet")
@@ -46,16 +58,30 @@ def shared_database_url(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture(scope="session")
 def conformance_database_url(databases: Databases, migrated_template: NoopExecutor) -> Iterator[str]:
-    with databases.new(migrated_template.template_dbname) as url:
+    # A coordinator is made of an empty database.
+    with databases.new() if THROUGH else databases.new(migrated_template.template_dbname) as url:
         yield url
 
 
+@pytest.fixture(scope="session")
+def node_urls(databases: Databases) -> Iterator[dict[int, str]]:
+    """Databases for the nodes of a cluster, if tests go through one."""
+    with ExitStack() as made:
+        yield {number: made.enter_context(databases.new()) for number in NUMBERS} if THROUGH else {}
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_home(shared_database_url: str | None) -> AsyncIterator[PostgresHome | None]:
+async def shared_home(
+    shared_database_url: str | None, node_urls: dict[int, str]
+) -> AsyncIterator[PostgresHome | None]:
     if shared_database_url is None:
         yield None
         return
-    home = PostgresHome(shared_database_url)
+    home = (
+        PostgresHome(shared_database_url)
+        if THROUGH is None
+        else await behind_router(shared_database_url, node_urls)
+    )
     await home.open()
     yield home
     # A process that takes over tests of another comes back from SQLite; what is empty then is what it empties.

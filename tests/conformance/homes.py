@@ -94,6 +94,9 @@ class PostgresHome:
             await self.connection.execute("set local session_replication_role = replica")
             await self.connection.execute(";".join(f"delete from {table}" for table in self._filled))
 
+    async def move_clock(self, shift: timedelta) -> None:
+        await self.connection.execute("update pgjobs.test_clock set shift = $1", shift)
+
     async def close(self) -> None:
         await self.queue.close()
         await self.connection.close()
@@ -115,7 +118,7 @@ class _PostgresClock(Clock):
 
     async def advance(self, duration: timedelta | None = None, **parts: float) -> None:
         await super().advance(duration, **parts)
-        await self._home.connection.execute("update pgjobs.test_clock set shift = $1", self.shift)
+        await self._home.move_clock(self.shift)
 
 
 Home = SqliteHome | PostgresHome

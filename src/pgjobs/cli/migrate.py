@@ -9,6 +9,7 @@ import typer
 
 from pgjobs.cli.database import Url, connected, drive, settings_of, warned
 from pgjobs.cli.output import progress, say
+from pgjobs.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from pgjobs.schema.migrate import Plan
@@ -67,8 +68,13 @@ def migrate(  # noqa: PLR0917
 
 async def _run(settings: Settings, release: Release, dry_run: bool, recreate: bool) -> Plan:
     from pgjobs.schema import migrate as migrations
+    from pgjobs.schema.router.cluster import is_coordinator
 
     async with connected(settings) as connection:
+        if await is_coordinator(connection, release.schema):
+            raise InvalidArgument(
+                "This database is a coordinator", hint="Run: pgjobs cluster init, with its nodes"
+            )
         if dry_run:
             return await migrations.plan(connection, release)
         with progress("Migrate", None) as bar:

@@ -92,8 +92,8 @@ $$;
 comment on function pgjobs._used_keys is
   'Which idempotency keys were used here. Example: select * from pgjobs._used_keys(''@global:tests:Work'', array[''order 7''])';
 
--- For a coordinator: how much of a job is unfinished here, schedules among it.
-create function pgjobs._unfinished(job text)
+-- For a coordinator: how much of a job, or of all, is unfinished here, schedules among it.
+create function pgjobs._unfinished(job text default null)
 returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -101,6 +101,10 @@ as $$
 declare
   v_job integer := (select j.id from pgjobs.jobs as j where j.full_name = _unfinished.job);
 begin
+  if _unfinished.job is null then
+    return (select count(*) from pgjobs.ready) + (select count(*) from pgjobs.scheduled) + (select count(*) from pgjobs.leases)
+      + (select count(*) from pgjobs.schedules);
+  end if;
   return (select count(*) from pgjobs.ready as r where r.job_id = v_job)
     + (select count(*) from pgjobs.scheduled as s where s.job_id = v_job)
     + (select count(*) from pgjobs.leases as l where l.job_id = v_job)

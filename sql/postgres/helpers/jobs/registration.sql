@@ -38,7 +38,8 @@ $$;
 comment on function pgjobs._check_registration is
   'Refuses registrations that cannot be. Example: see pgjobs.register_job, which calls it first';
 
--- A job has one number on every node of a cluster, and no node gives it out again.
+-- A job has one number on every node of a cluster, and no node gives it out again: coordinators
+-- number from 500,000,001 on, and nodes below that.
 create function pgjobs._keep_job_number(job_id integer, job_number integer, job_uuid uuid)
 returns void
 language plpgsql volatile
@@ -51,7 +52,9 @@ begin
     perform pgjobs._refuse('validation-error', 'The job is registered here under another number',
       format('It is %s, %s.', _keep_job_number.job_id, v_uuid), 'Every node must have been installed for this cluster.');
   end if;
-  perform setval('pgjobs.jobs_id_seq', greatest(s.last_value, _keep_job_number.job_number)) from pgjobs.jobs_id_seq as s;
+  if _keep_job_number.job_number <= 500000000 then
+    perform setval('pgjobs.jobs_id_seq', greatest(s.last_value, _keep_job_number.job_number)) from pgjobs.jobs_id_seq as s;
+  end if;
 end
 $$;
 
