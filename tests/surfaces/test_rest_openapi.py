@@ -264,6 +264,7 @@ def test_the_stream_answers_generated_requests_as_documented(fuzzed: str, docume
     ask()
 
 
+@pytest.mark.long
 def test_generated_requests_find_no_difference_between_server_and_document(fuzzed: str):
     """Every check of schemathesis; PGJOBS_FUZZ_EXAMPLES=200 for a long round, PGJOBS_FUZZ_SEED for another one."""
     command = [
