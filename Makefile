@@ -7,6 +7,8 @@ DEMO_STAMP := $(VENV)/.installed-demo
 ONLINE := $(filter-out %/0001_baseline.sql,$(wildcard sql/postgres/migrations/*.sql))
 QUICK := tests/sqlite $(addprefix tests/postgres/test_,catalog.py parity.py guards.py transactions.py) \
   $(addprefix tests/conformance/test_,submit.py claim_order.py leases.py complete.py fail.py cancel.py sweep.py workers.py events.py)
+SOAK := tests/reliability $(addprefix tests/surfaces/test_,bridge_load.py rest_load.py) \
+  $(addprefix tests/postgres/test_,plans.py view_plans.py concurrency.py)
 LINTERS := lint-mypy lint-sqlfluff lint-ruff lint-imports lint-squawk
 
 # Tests start hundreds of commands, each of which would compile everything again.
@@ -31,8 +33,9 @@ check: $(STAMP) ## run the tests only (ARGS="-k claim" to choose)
 browser: $(STAMP)
 	@sh .ci/chromium $(VENV)
 
-soak: $(STAMP) ## the long rounds: 10,000 tasks and 2,000 workflows through killed and frozen workers, 200 listeners in one room
-	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_WORKFLOWS=2000 PGJOBS_SOAK_CHANGES=2000 PGJOBS_UPGRADE_TASKS=2000000 PGJOBS_UPGRADE_WAIT=0.1 $(BIN)/pytest tests/reliability tests/surfaces/test_bridge_load.py $(ARGS)
+soak: $(STAMP) ## the long rounds: 10,000 tasks and 2,000 workflows through killed and frozen workers, 200 listeners, plans among a million
+	PGJOBS_SOAK_TASKS=10000 PGJOBS_SOAK_WORKFLOWS=2000 PGJOBS_SOAK_CHANGES=2000 PGJOBS_UPGRADE_TASKS=2000000 PGJOBS_UPGRADE_WAIT=0.1 \
+	PGJOBS_SOAK_CROWD=1000000 PGJOBS_SOAK_CLAIMED=100000 PGJOBS_SOAK_EACH=50 $(BIN)/pytest $(SOAK) $(ARGS)
 
 failover: $(STAMP) ## the long rounds: six times the primary is killed and its standby promoted, under load
 	PGJOBS_FAILOVER_ROUNDS=6 PGJOBS_FAILOVER_TASKS=500 $(BIN)/pytest tests/reliability -k "failover or primary" --log-cli-level=INFO --log-disable=asyncpg.pool $(ARGS)

@@ -44,7 +44,7 @@ QUICK = Scale(
     repeats=20, idle=6,
 )  # fmt: skip
 SMALLEST = Scale(
-    "smallest", rounds=1, seconds=1, tasks=4_000, backlog=3_000, scheduled=500, share=0.005, pickups=1,
+    "smallest", rounds=1, seconds=1, tasks=1_600, backlog=1_000, scheduled=200, share=0.005, pickups=1,
     repeats=2, idle=0.5,
 )  # fmt: skip
 SERVER = {"shared_buffers": "1GB", "max_wal_size": "8GB", "max_connections": "150"}

@@ -15,7 +15,7 @@ from benchmarks.scenario import Bar, Samples, Scale, Scenario
 
 _CLAIMERS = 8
 _KEYS = 1_000
-_ACTIVE = 10_000
+ACTIVE = 10_000
 _SUBMIT = """
 select count(*) from pgjobs.submit_tasks(
   '1', array_fill($1::text::jsonb, array[$2::int]),
@@ -26,12 +26,12 @@ _CLAIM = """
 select task_id, token
 from pgjobs.claim_tasks(holder => 'bench', lease => '1 minute', job_ids => array[1], quantity => $1)
 """
-_COMPLETE = "select count(*) from pgjobs.complete_tasks($1::bigint[], $2::uuid[])"
+COMPLETE = "select count(*) from pgjobs.complete_tasks($1::bigint[], $2::uuid[])"
 _LIMITED = "select pgjobs.limit_job('1', max_running_per_key => 100)"
-_FAIR = "select pgjobs.limit_job('1', fair => true)"
+FAIR = "select pgjobs.limit_job('1', fair => true)"
 
 
-_POLICIES = {"without keys": None, "limited by key": _LIMITED, "keys take turns": _FAIR}
+_POLICIES = {"without keys": None, "limited by key": _LIMITED, "keys take turns": FAIR}
 
 
 async def throughput(bench: Bench, scale: Scale, samples: Samples) -> None:
@@ -41,12 +41,12 @@ async def throughput(bench: Bench, scale: Scale, samples: Samples) -> None:
         for name, policy in (
             ("without keys", None),
             ("limited by key", _LIMITED),
-            ("keys take turns", _FAIR),
+            ("keys take turns", FAIR),
         ):
-            await _prepare(bench, policy, tasks, _KEYS)
+            await prepare(bench, policy, tasks, _KEYS)
             samples.add(name, tasks / await _drain(bench))
-            async with _held(bench) as hold:
-                await _prepare(bench, policy, tasks, _KEYS)
+            async with held(bench) as hold:
+                await prepare(bench, policy, tasks, _KEYS)
                 await hold()
                 samples.add(f"{name}, held", tasks / await _drain(bench))
 
@@ -55,15 +55,15 @@ async def fair_claims(bench: Bench, scale: Scale, samples: Samples) -> None:
     """Median claim of one task, with ten thousand keys that have a turn and without keys."""
     async with AsyncExitStack() as stack:
         benches: dict[str, Bench] = {}
-        for name, policy in (("plain claim", None), ("fair claim", _FAIR)):
+        for name, policy in (("plain claim", None), ("fair claim", FAIR)):
             benches[name] = await stack.enter_async_context(bench.beside(f"sharing_{len(benches)}"))
-            await _prepare(benches[name], policy, 2 * _ACTIVE, _ACTIVE)
+            await prepare(benches[name], policy, 2 * ACTIVE, ACTIVE)
         for _ in range(scale.rounds):
             for name, one in benches.items():
-                samples.add(name, await _claim_p50(one, 150))
+                samples.add(name, await claim_p50(one, 150))
 
 
-async def _prepare(bench: Bench, policy: str | None, tasks: int, keys: int) -> None:
+async def prepare(bench: Bench, policy: str | None, tasks: int, keys: int) -> None:
     await bench.reset()
     if policy is not None:
         await bench.connection.execute(policy)
@@ -84,12 +84,12 @@ async def _work(url: str) -> None:
     try:
         while rows := await connection.fetch(_CLAIM, 10):
             tasks, tokens = [row["task_id"] for row in rows], [row["token"] for row in rows]
-            await connection.execute(_COMPLETE, tasks, tokens)
+            await connection.execute(COMPLETE, tasks, tokens)
     finally:
         await connection.close()
 
 
-async def _claim_p50(bench: Bench, claims: int) -> float:
+async def claim_p50(bench: Bench, claims: int) -> float:
     connection = await asyncpg.connect(bench.url)
     try:
         times = []
@@ -104,7 +104,7 @@ async def _claim_p50(bench: Bench, claims: int) -> float:
 
 
 @asynccontextmanager
-async def _held(bench: Bench) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+async def held(bench: Bench) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """Somebody who reads in an open transaction, from when they are told to."""
     holders: list[asyncpg.Connection] = []
 

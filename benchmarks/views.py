@@ -57,6 +57,38 @@ from generate_series(1, {jobs}) as n
 RUN = (
     "select pgjobs.run_schedule(s.full_name) from pgjobs.schedule as s cross join generate_series(1, {runs})"
 )
+FLOWS = """
+do $$
+declare
+  v_job text;
+begin
+  for v_flow in 1..{flows} loop
+    v_job := (1 + v_flow % {jobs})::text;
+    perform count(*) from pgjobs.submit_workflow(
+      'flow' || v_flow % 20,
+      jsonb_build_array(
+        jsonb_build_object('name', 'fetch', 'job', v_job, 'payload', jsonb_build_object('n', v_flow)),
+        jsonb_build_object('name', 'merge', 'job', v_job, 'after', jsonb_build_array('fetch')),
+        jsonb_build_object('name', 'tell', 'job', v_job, 'after', jsonb_build_array('merge'))
+      )
+    );
+    if v_flow % 200 = 0 then
+      commit;
+    end if;
+  end loop;
+end
+$$
+"""
+WIDE_FLOW = """
+select count(*) from pgjobs.submit_workflow('wide', (
+  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+    'name', 'task' || n, 'job', (1 + n % {jobs})::text,
+    'after', case when n > 10 then jsonb_build_array('task' || (n - 10), 'task' || (n - 9)) end
+  )) order by n)
+  from generate_series(1, 1000) as n
+))
+"""
+"""A workflow of a thousand tasks in a hundred layers."""
 END = """
 do $$
 declare
@@ -121,8 +153,10 @@ on conflict do nothing
 """Minutes of a day, in all of which every job was busy."""
 
 
-async def fill(bench: Bench, tasks: int) -> int:
-    """`tasks` tasks of 100 jobs: half of them ended, a tenth due later, 2,000 held, the rest in line.
+async def fill(bench: Bench, tasks: int, *, flows: int = 0) -> int:
+    """`tasks` tasks of 100 jobs, beside those of `flows` workflows of three and one of a thousand.
+
+    Half of them ended, a tenth due later, 2,000 held, the rest in line.
 
     Each job has a schedule whose last runs have ended, but for two. After each task that failed there is
     something to clean up, and half of that is done.
@@ -132,6 +166,9 @@ async def fill(bench: Bench, tasks: int) -> int:
     run = bench.connection.execute
     await run(SCHEDULE.format(jobs=JOBS))
     await run(RUN.format(runs=8))
+    if flows:
+        await run(FLOWS.format(flows=flows, jobs=JOBS))
+        await run(WIDE_FLOW.format(jobs=JOBS))
     await run(SUBMIT.format(batches=tasks * 9 // 10 // size, size=size, jobs=JOBS, delay="null"))
     await run(SUBMIT.format(batches=tasks // 10 // size, size=size, jobs=JOBS, delay="'1 day'"))
     await run(END.format(batches=tasks // 2 // 500, jobs=JOBS))

@@ -26,11 +26,13 @@ _ADDRESS = pytest.StashKey[dict[str, Any]]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What only Postgres has is tested there only."""
+    """What only Postgres has is tested there only; what takes long begins first."""
     elsewhere = [item for item in items if item.get_closest_marker("postgres_only") and _is_on_sqlite(item)]
     if elsewhere:
         config.hook.pytest_deselected(items=elsewhere)
-        items[:] = [item for item in items if item not in set(elsewhere)]
+        left_out = set(elsewhere)
+        items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def _is_on_sqlite(item: pytest.Item) -> bool:

@@ -27,20 +27,22 @@ grant execute on function
   pgjobs._now, pgjobs._present, pgjobs._never, pgjobs._known_moment, pgjobs._wait_phase, pgjobs._task_mask,
   pgjobs._uuid_of, pgjobs.task_uuid, pgjobs.task_id, pgjobs.help, pgjobs.get_job, pgjobs.list_jobs, pgjobs.list_workers,
   pgjobs.list_tasks, pgjobs.list_attempts, pgjobs.list_task_events, pgjobs.get_workflow, pgjobs.list_workflows,
-  pgjobs.get_workflow_graph, pgjobs.list_events, pgjobs.list_metrics, pgjobs.get_sharing, pgjobs.list_keys,
-  pgjobs.replication_position, pgjobs.next_cursor
+  pgjobs.get_workflow_graph, pgjobs.list_events, pgjobs.list_metrics, pgjobs.get_sharing, pgjobs.list_keys, pgjobs.list_quotas,
+  pgjobs.summarize_generic_jobs, pgjobs.suggest_lease,
+  pgjobs.replication_position, pgjobs.numbering, pgjobs.next_cursor
 to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Payloads and results.
 grant select on pgjobs.generic_jobs to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
-  pgjobs.get_task, pgjobs.watch_task, pgjobs.get_generic_job, pgjobs.list_generic_jobs, pgjobs.list_steps, pgjobs.list_log,
-  pgjobs.list_parents, pgjobs.list_workflow_tasks
+  pgjobs.get_task, pgjobs.watch_task, pgjobs.get_generic_job, pgjobs.list_generic_jobs, pgjobs.find_generic_jobs,
+  pgjobs.list_steps, pgjobs.list_log, pgjobs.list_parents, pgjobs.list_workflow_tasks, pgjobs.show_flow, pgjobs.show_steps
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Submitting.
 grant execute on function
-  pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.submit_unique, pgjobs.create_generic_jobs, pgjobs.cancel_task, pgjobs.cancel_tasks,
+  pgjobs.submit_tasks, pgjobs.submit_task, pgjobs.submit_unique, pgjobs.create_generic_jobs, pgjobs.add_dependency,
+  pgjobs.cancel_task, pgjobs.cancel_tasks,
   pgjobs.send_signal, pgjobs.submit_workflow, pgjobs.cancel_workflow
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
@@ -49,7 +51,8 @@ grant execute on function
   pgjobs.register_job, pgjobs.set_error_policy, pgjobs.register_worker, pgjobs.heartbeat_worker,
   pgjobs.retire_worker, pgjobs.claim_tasks, pgjobs.start_tasks, pgjobs.report_progress, pgjobs.renew_tasks,
   pgjobs.complete_tasks, pgjobs.fail_tasks, pgjobs.release_tasks, pgjobs.mark_waiting, pgjobs.sweep,
-  pgjobs.acquire_generic_jobs, pgjobs.append_log, pgjobs.save_step, pgjobs.suspend_task, pgjobs.call_tasks
+  pgjobs.acquire_generic_jobs, pgjobs.complete_generic_jobs, pgjobs.fail_generic_jobs, pgjobs.update_generic_job,
+  pgjobs.append_log, pgjobs.save_step, pgjobs.suspend_task, pgjobs.call_tasks
 to pgjobs_worker, pgjobs_api;
 
 -- Operating.
@@ -57,8 +60,9 @@ grant execute on function
   pgjobs.retry_task, pgjobs.retry_tasks, pgjobs.retry_workflow, pgjobs.ignore_task, pgjobs.ignore_tasks,
   pgjobs.unignore_task, pgjobs.unignore_tasks,
   pgjobs.archive_job, pgjobs.unarchive_job,
-  pgjobs.pause_job, pgjobs.resume_job, pgjobs.limit_job, pgjobs.set_job_policy, pgjobs.retire_job, pgjobs.prune_tasks,
-  pgjobs.resubmit_task, pgjobs.check
+  pgjobs.pause_job, pgjobs.resume_job, pgjobs.limit_job, pgjobs.set_quota, pgjobs.set_job_policy, pgjobs.retire_job, pgjobs.prune_tasks,
+  pgjobs.resubmit_task, pgjobs.check, pgjobs.retry_generic_jobs, pgjobs.reschedule_generic_jobs, pgjobs.expire_generic_jobs,
+  pgjobs.control_queue
 to pgjobs_operator, pgjobs_api;
 grant execute on function pgjobs.retire_worker, pgjobs.set_error_policy, pgjobs.sweep to pgjobs_operator;
 

@@ -19,7 +19,8 @@ begin
       'list_tasks', 'mark_waiting', 'prune_tasks', 'release_tasks', 'renew_tasks', 'report_progress', 'retry_task',
       'retry_tasks', 'save_step', 'send_signal', 'show_task', 'start_tasks', 'submit_and_show', 'submit_tasks', 'submit_unique',
       'suspend_task', 'track_tasks', 'unignore_task',
-      'unignore_tasks', 'update_task', 'watch_task'
+      'unignore_tasks', 'update_task', 'watch_task', '_use_quota', '_check_quota', '_capped_owners', '_claim_uncapped',
+      'complete_generic_jobs', 'fail_generic_jobs', '_move_pending', '_fail_expired', '_lock_completions'
     ]),
     ('jit = off; max_parallel_workers_per_gather = 0', array[
       '_check_belongings', '_check_places', '_check_sharing', '_check_waits', '_partitions', '_troubles_of_cleanups', '_troubles_of_database', '_troubles_of_jobs', '_troubles_of_partitions',
@@ -32,8 +33,7 @@ begin
       'show_workers', 'workers_status'
     ]),
     ('jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
-      '_depths', '_sweep_rollups', 'count_tasks', 'failed', 'running', 'scheduled_tasks', 'show_tasks', 'stuck',
-      'waiting', 'watch_tasks'
+      '_depths', '_sweep_rollups', 'count_tasks', 'failed', 'running', 'scheduled_tasks', 'show_tasks', 'stuck', 'watch_tasks'
     ]),
     ('plan_cache_mode = force_generic_plan; jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
       '_endings', '_prune_events', '_tallies', 'get_task', 'why'
@@ -45,7 +45,7 @@ begin
       '_sweep_internal', '_sweep_leases'
     ]),
     ('jit = off; max_parallel_workers_per_gather = 0; enable_seqscan = off; enable_bitmapscan = off; enable_hashjoin = off; enable_mergejoin = off', array[
-      'acquire_generic_jobs', 'create_generic_jobs'
+      'acquire_generic_jobs', 'create_generic_jobs', '_chosen_generic', '_inflight', 'waiting'
     ]),
     ('plan_cache_mode = force_generic_plan', array[
       '_events_between', 'claim_and_show'

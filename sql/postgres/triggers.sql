@@ -8,7 +8,7 @@ begin
     from unnest(array[
       'tasks', 'ready', 'scheduled', 'leases', 'outcomes', 'ignored', 'attempts', 'idempotency_keys', 'events',
       'targets', 'run_targets', 'schedules', 'schedule_runs', 'steps', 'kept_progress', 'signals', 'dependencies',
-      'settled', 'rechecks', 'workflows', 'workflow_tasks', 'sharing', 'key_weights', 'task_log'
+      'settled', 'rechecks', 'workflows', 'workflow_tasks', 'sharing', 'key_weights', 'task_log', 'quotas', 'quota_uses', 'completion_tokens', 'kept_results', 'queue_controls'
     ]) as g (relation)
     union all
     select p.partition from pgjobs._partitions() as p
@@ -57,6 +57,10 @@ for each row execute function pgjobs._refuse_generic_change();
 -- Where a run writes is settled when it starts; claim_tasks does the same for one that starts at once.
 create trigger started_with_target after update on pgjobs.leases
 referencing new table as new_rows for each statement execute function pgjobs._snapshot_targets();
+
+-- Jobs that come into a queue that is held.
+create trigger held_with_its_queue before insert on pgjobs.jobs
+for each row execute function pgjobs._hold_job();
 
 -- The registry: who came and who went.
 create trigger job_came after insert on pgjobs.jobs

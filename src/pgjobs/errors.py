@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 
@@ -187,6 +188,18 @@ class WorkflowNotFound(NotFound):
     """No such workflow."""
 
     sqlstate, problem = "PJ024", "workflow-not-found"
+
+
+class QuotaExceeded(PgJobsError, ValueError):
+    """The owner has as many tasks as the quota allows; later there is room again."""
+
+    sqlstate, problem, status = "PJ025", "quota-exceeded", 429
+
+    @property
+    def retry_after(self) -> int:
+        """In how many seconds to try again."""
+        said = re.search(r"([0-9]+) s\b", self.hint or "")
+        return int(said[1]) if said else 1
 
 
 class SchemaBehind(PgJobsError):

@@ -1,3 +1,3 @@
-"""Which release this is."""
+"""Which release this is, or will be."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

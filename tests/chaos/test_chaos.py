@@ -18,6 +18,7 @@ QUICK = (
 )
 
 
+@pytest.mark.long
 async def test_a_few_hundred_tasks_survive_what_goes_wrong():
     said: list[str] = []
     try:

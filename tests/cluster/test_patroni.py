@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 import httpx
+import pytest
 
 from pgjobs.queue.server import ServerQueue as Queue
 from pgjobs.server import ApiSettings
@@ -72,6 +73,7 @@ async def doors(url: str) -> AsyncIterator[tuple[Queue, httpx.AsyncClient]]:
             yield queue, client
 
 
+@pytest.mark.long
 async def test_a_leader_killed_under_load_loses_and_repeats_nothing_acknowledged(
     cluster: Cluster, tmp_path: Path
 ):

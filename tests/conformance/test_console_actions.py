@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
 from pgjobs.errors import InvalidArgument, JobNotFound, PgJobsError, TaskNotFound
 from pgjobs.queue.server import ServerQueue as Queue
+from tests.conformance.homes import Clock
 from tests.conformance.stages import failed, pending, running
 
 pytestmark = pytest.mark.postgres_only
@@ -43,6 +45,9 @@ async def test_every_check_that_an_operator_can_change_names_its_action(queue: Q
             "select run_id, job_name from pgjobs.incomplete_cleanup_tasks where status = 'blocked'",
             ("open_cleanups", {"status": "blocked"}),
         ),
+        ("select * from pgjobs.workers_status", ("open_workers", {})),
+        ("-- on that machine: pgjobs cleanup run --node agent-7", ("open_cleanups", {"node_id": "agent-7"})),
+        ("-- run: pgjobs serve, or pgjobs cleanup run", ("open_cleanups", {"node_id": "hub"})),
         ("vacuum (analyze) pgjobs.tasks", None),
         ("Start a worker that serves it", None),
         ("select * from pgjobs.delete_job('@global:tests:Job')", None),
@@ -53,6 +58,87 @@ async def test_advice_that_only_psql_can_follow_has_no_action(
 ):
     rows = await queue.driver.call("_fitting_action", advice=advice)
     assert [(row["action"], json.loads(row["arguments"])) for row in rows] == ([action] if action else [])
+
+
+@pytest.mark.parametrize("view", ["waiting where job = {}", "errors where job = {}", "list_keys({})"])
+async def test_what_is_told_of_a_job_leads_to_its_page(queue: Queue, job: str, view: str):
+    quoted = f"'{job}'"
+    advice = f"select * from pgjobs.{view.format(quoted)}"
+    [row] = await queue.driver.call("_fitting_action", advice=advice)
+    assert (row["action"], json.loads(row["arguments"])["job"]) == ("open_job", job)
+
+
+async def test_every_finding_has_its_button(queue: Queue, job: str):
+    await pending(queue, job)
+    await queue.pause_job(job)
+    # Tests run on a server that may lose data, which is a finding too.
+    shown = await queue.driver.call("show_findings")
+    assert {row["action"] for row in shown} >= {"resume_job", "open_database"}
+    assert [row["message"] for row in shown if row["action"] is None] == []
+
+
+async def failing_checks(queue: Queue, task_id: int) -> dict[str, tuple[str | None, dict[str, str]]]:
+    uuid = (await queue.get_task(task_id)).uuid
+    rows = await queue.driver.call("show_why", task_uuid=uuid)
+    return {row["checked"]: (row["action"], row["arguments"]) for row in rows if not row["is_ok"]}
+
+
+async def test_every_reason_to_wait_has_its_button(queue: Queue, job: str, clock: Clock):
+    waiting = await pending(queue, job)
+    assert (await failing_checks(queue, waiting.id))["workers"][0] == "open_job"
+    worker = await queue.register_worker("w", jobs=[job])
+    [lease] = await queue.claim_tasks(worker.id, start=True)
+    assert await failing_checks(queue, lease.task_id) == {
+        "lease": (
+            "open_worker",
+            {"job": job, "job_id": str((await queue.get_job(job)).uuid), "worker_id": str(worker.id)},
+        )
+    }
+    await queue.cancel_task(lease.task_id)
+    assert (await failing_checks(queue, lease.task_id))["cancellation"][0] == "cancel_task"
+    await clock.advance(hours=2)
+    assert (await failing_checks(queue, lease.task_id))["lease"][0] == "sweep"
+    behind = await queue.submit_task(job)
+    after = await queue.submit_task(job, after=[behind.task_id])
+    checks = await failing_checks(queue, after.task_id)
+    parent = str((await queue.get_task(behind.task_id)).uuid)
+    assert checks["due"] == ("open_task", {"task_id": parent})
+    assert checks["heartbeats"] == ("open_workers", {})
+
+
+async def test_a_copy_is_made_once_however_often_it_is_asked_for(queue: Queue, job: str):
+    task = await failed(queue, job)
+    made = [
+        await queue.resubmit_task(task.id, payload={"to": n}, replace=True, idempotency_key="k")
+        for n in (1, 2)
+    ]
+    assert made[0].id == made[1].id
+    assert (await queue.get_task(made[0].id)).payload == {"to": 1}
+    assert len(await queue.list_tasks(job=job, room="@global")) == 2
+
+
+async def test_a_copy_keeps_what_was_hidden_from_its_editor(queue: Queue, job: str):
+    submitted = await queue.submit_task(job, SECRET)
+    shown = (await queue.inspect_task((await queue.get_task(submitted.task_id)).uuid)).payload
+    await queue.resubmit_task(submitted.task_id, payload={**shown, "to": "bob"}, replace=True)
+    worker = await queue.register_worker("w", jobs=[job])
+    [lease] = await queue.claim_tasks(worker.id)
+    assert lease.payload == {**SECRET, "to": "bob"}
+
+
+async def test_a_worker_tells_how_far_its_clock_is_off(queue: Queue, job: str, clock: Clock):
+    worker = await queue.register_worker("w", jobs=[job])
+    [shown] = await queue.driver.call("inspect_worker", worker_id=worker.id)
+    assert shown["clock_ahead"] is None
+    now = (await queue.heartbeat_worker(worker.id)).last_heartbeat_at
+    for clock_shows, ahead in (
+        (now + timedelta(minutes=5), 300),
+        (None, 300),
+        (now - timedelta(hours=1), -3600),
+    ):
+        await queue.heartbeat_worker(worker.id, clock=clock_shows)
+        [shown] = await queue.driver.call("inspect_worker", worker_id=worker.id)
+        assert abs(shown["clock_ahead"].total_seconds() - ahead) < 30
 
 
 async def test_a_name_with_quotes_is_understood(queue: Queue):

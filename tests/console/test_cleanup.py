@@ -16,6 +16,7 @@ from pgjobs.server.app import create_app
 from tests.console.conftest import Console, Open, quiet
 from tests.console.staging import BACKUP, MINUTE, Stage, in_a_thread
 from tests.console.test_actions import with_queue
+from tests.console.test_looks import resize
 from tests.surfaces.rest_server import serving
 
 PLACE = "/maintenance/cleanup"
@@ -87,37 +88,39 @@ def test_a_blocked_one_is_ignored_taken_up_and_retried(
     assert [kind for kind, _ in kinds][-3:] == ["ignored", "unignored", "retry_now"]
 
 
-@SIZES
-def test_a_running_one_is_busy(runs: tuple[Console, dict[str, UUID]], open_page: Open, size: str):
+def test_a_running_one_is_busy(runs: tuple[Console, dict[str, UUID]], open_page: Open):
     console, made = runs
-    page = open_page(console, PLACE, size=size)
+    page = open_page(console, PLACE, size="phone")
     row = row_of(page, made["running"])
     busy = row.get_by_role("button", name="Retry")
-    expect(busy).to_have_text("Busy")
-    expect(busy).to_be_disabled()
-    expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
+    for size in ("phone", "desk"):
+        resize(page, size)
+        expect(busy).to_have_text("Busy")
+        expect(busy).to_be_disabled()
+        expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
 
 
-@SIZES
-def test_what_is_done_is_left_alone(looked_at: Console, open_page: Open, size: str):
-    page = open_page(looked_at, f"{PLACE}?status=done", size=size)
+def test_what_is_done_is_left_alone(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, f"{PLACE}?status=done", size="phone")
     row = page.locator("[data-row]")
-    expect(row.locator(".tag")).to_have_text("done")
-    expect(row.get_by_role("button", name="Retry")).to_have_text("Retry")
-    expect(row.get_by_role("button", name="Retry")).to_be_disabled()
-    expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
+    for size in ("phone", "desk"):
+        resize(page, size)
+        expect(row.locator(".tag")).to_have_text("done")
+        expect(row.get_by_role("button", name="Retry")).to_have_text("Retry")
+        expect(row.get_by_role("button", name="Retry")).to_be_disabled()
+        expect(row.get_by_role("button", name="Ignore")).to_be_disabled()
 
 
-@pytest.mark.parametrize(("width", "is_table"), [(360, False), (767, False), (768, True), (1440, True)])
-def test_it_is_a_table_from_768_pixels_and_cards_below(
-    looked_at: Console, open_page: Open, width: int, is_table: bool
-):
+def test_it_is_a_table_from_768_pixels_and_cards_below(looked_at: Console, open_page: Open):
     page = open_page(looked_at, PLACE)
-    page.set_viewport_size({"width": width, "height": 800})
-    expect(page.locator("[data-row]")).to_have_count(len(STATUSES))
-    expect(page.locator("main table")).to_have_count(1 if is_table else 0)
-    expect(page.locator("main ul.cards")).to_have_count(0 if is_table else 1)
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for width, is_table in ((360, False), (767, False), (768, True), (1440, True)):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator("main table")).to_have_count(1 if is_table else 0)
+        expect(page.locator("main ul.cards")).to_have_count(0 if is_table else 1)
+        expect(page.locator("[data-row]")).to_have_count(len(STATUSES))
+        assert page.evaluate(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        ), width
 
 
 def test_every_status_is_a_colour_an_icon_and_a_word(looked_at: Console, open_page: Open):
@@ -160,15 +163,18 @@ def test_on_a_phone_the_details_lead_to_the_rest_of_a_node(looked_at: Console, o
     assert "node_id=hub" in page.url
 
 
-@SIZES
-def test_details_say_who_put_it_aside_when_and_why(looked_at: Console, open_page: Open, size: str):
-    page = open_page(looked_at, f"{PLACE}?status=ignored", size=size)
-    page.locator("[data-open]").click()
+def test_details_say_who_put_it_aside_when_and_why(looked_at: Console, open_page: Open):
+    page = open_page(looked_at, f"{PLACE}?status=ignored", size="phone")
     dialog = page.get_by_role("dialog")
-    expect(dialog.locator("dd", has_text="auditors")).to_have_text(
-        re.compile(r"^by ops, \d+ min ago: kept for the auditors$")
-    )
-    expect(dialog.locator(".steps li").first).to_contain_text("ignored by ops")
+    for size in ("phone", "desk"):
+        resize(page, size)
+        page.locator("[data-open]").click()
+        expect(dialog.locator("dd", has_text="auditors")).to_have_text(
+            re.compile(r"^by ops, \d+ min ago: kept for the auditors$")
+        )
+        expect(dialog.locator(".steps li").first).to_contain_text("ignored by ops")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
 
 
 def test_a_type_of_target_that_the_address_names_is_among_the_choices(

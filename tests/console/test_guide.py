@@ -11,6 +11,7 @@ from tests.console.test_looks import PICTURED
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "console.md").read_text(encoding="utf-8")
+DAY = (ROOT / "docs" / "operators-day.md").read_text(encoding="utf-8")
 
 
 def test_the_program_serves_the_console_below_its_prefix():
@@ -26,7 +27,7 @@ def test_the_program_serves_the_console_below_its_prefix():
 
 
 def test_pictures_and_pages_that_are_named_exist():
-    for name in re.findall(r"\]\(([\w./-]+)\)", GUIDE):
+    for name in re.findall(r"\]\(([\w./-]+)\)", GUIDE + DAY):
         assert (ROOT / "docs" / name).is_file(), name
 
 
@@ -36,6 +37,13 @@ def test_every_page_is_pictured_in_light_and_dark_and_quick_to_load():
             for colours in ("light", "dark"):
                 picture = ROOT / "docs" / "screenshots" / f"{name}-{size}-{colours}.png"
                 assert 10_000 < picture.stat().st_size < 200_000, picture.name
+
+
+def test_the_day_is_told_with_the_pictures_that_its_test_takes_in_their_order():
+    shown = re.findall(r"screenshots/day-([\w-]+)\.png", DAY)
+    test = (ROOT / "tests" / "console" / "test_operators_day.py").read_text(encoding="utf-8")
+    assert shown == re.findall(r'day\.take\("([\w-]+)"\)', test)
+    assert len(shown) == 9
 
 
 def test_the_keys_are_those_of_the_help():

@@ -7,22 +7,25 @@ from playwright.sync_api import expect
 
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import plenty, with_queue
+from tests.console.test_looks import resize
 
 LISTS = ["/tasks", "/jobs", "/workers", "/providers", "/schedules", "/maintenance/cleanup", "/database"]
 FOCUSED = "() => document.activeElement.closest('[data-row]')?.dataset.row ?? null"
 
 
-@pytest.mark.parametrize("size", ["phone", "desk"])
 @pytest.mark.parametrize("place", LISTS)
-def test_the_keyboard_goes_from_row_to_row(looked_at: Console, open_page: Open, place: str, size: str):
-    page = open_page(looked_at, place, size=size)
+def test_the_keyboard_goes_from_row_to_row(looked_at: Console, open_page: Open, place: str):
+    page = open_page(looked_at, place, size="phone")
     rows = page.locator("main [data-row]")
     rows.nth(1).wait_for()
     page.locator(".pulse").click()
-    ids = [rows.nth(number).get_attribute("data-row") for number in range(2)]
-    for key, row in (("j", 0), ("j", 1), ("k", 0)):
-        page.keyboard.press(key)
-        assert page.evaluate(FOCUSED) == ids[row]
+    for size in ("phone", "desk"):
+        resize(page, size)
+        page.evaluate("document.activeElement.blur()")
+        ids = [rows.nth(number).get_attribute("data-row") for number in range(2)]
+        for key, row in (("j", 0), ("j", 1), ("k", 0)):
+            page.keyboard.press(key)
+            assert page.evaluate(FOCUSED) == ids[row], size
 
 
 def test_another_page_begins_at_its_top_and_has_the_focus(console: Console, open_page: Open):

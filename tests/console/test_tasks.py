@@ -53,18 +53,18 @@ def test_the_last_hour_stays_the_same_list_while_the_hour_moves_on(console: Cons
 NOWHERE = ["job=nothing", "job=a:b:missing", "room=a:b", "status=odd"]
 
 
-@pytest.mark.parametrize("query", NOWHERE)
-def test_a_filter_that_nothing_can_fit_matches_no_task(console: Console, open_page: Open, query: str):
+def test_a_filter_that_nothing_can_fit_matches_no_task(console: Console, open_page: Open):
     with_queue(console, fail_some)
     page = open_page(console, "/tasks")
-    expect(page.locator("[data-row]")).to_have_count(4)
-    page.goto(console.at(f"/tasks?{query}"))
-    expect(page.get_by_role("heading", name="No task matches")).to_be_visible()
-    expect(page.get_by_text("0 match")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_count(0)
-    expect(page.locator("main [aria-busy]")).to_have_count(0)
-    expect(page.locator("[data-row]")).to_have_count(0)
-    page.get_by_role("link", name="clear them all").click()
+    for query in NOWHERE:
+        expect(page.locator("[data-row]")).to_have_count(4)
+        page.goto(console.at(f"/tasks?{query}"))
+        expect(page.get_by_role("heading", name="No task matches")).to_be_visible()
+        expect(page.get_by_text("0 match")).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        expect(page.locator("main [aria-busy]")).to_have_count(0)
+        expect(page.locator("[data-row]")).to_have_count(0)
+        page.get_by_role("link", name="clear them all").click()
     expect(page.locator("[data-row]")).to_have_count(4)
 
 

@@ -1,8 +1,9 @@
-"""A database with a million tasks waiting, and how much of it a statement reads."""
+"""A database with very many tasks waiting, and how much of it a statement reads."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ import asyncpg
 Connection: TypeAlias = "asyncpg.Connection[Any]"
 
 JOB = "@global:tests:Crowd"
+# Whoever reads a table from end to end is noticed among these, too; `make soak` takes a million.
+READY = int(os.environ.get("PGJOBS_SOAK_CROWD", "100000"))
 CLAIM = """
 select * from pgjobs.claim_tasks(holder => 'me', lease => '1 hour', in_room => '@global', quantity => 10)
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
 from datetime import timedelta
 
@@ -11,16 +12,17 @@ from pgjobs.queue.records import Task
 
 JOBS = [f"@global:tests:Job {number}" for number in range(4)]
 CLAIMERS = 64
-TASKS = 100_000
+TASKS = int(os.environ.get("PGJOBS_SOAK_CLAIMED", "20000"))
+BATCH = 1_000
 
 
-async def test_sixty_four_claimers_take_a_hundred_thousand_tasks_each_once(database_url):
+async def test_sixty_four_claimers_take_very_many_tasks_each_once(database_url):
     async with await Queue.connect(database_url, min_size=CLAIMERS, max_size=CLAIMERS) as queue:
         for job in JOBS:
             await queue.register_job(*job.split(":"))
-        for start in range(0, TASKS, 5_000):
+        for start in range(0, TASKS, BATCH):
             await queue.submit_tasks(
-                JOBS[start // 5_000 % len(JOBS)], [{}] * 5_000, priority=1 + start // 5_000 % 3
+                JOBS[start // BATCH % len(JOBS)], [{}] * BATCH, priority=1 + start // BATCH % 3
             )
         claims = await asyncio.gather(*(_work(queue, f"claimer {number}") for number in range(CLAIMERS)))
         taken = Counter(task_id for tasks in claims for task_id in tasks)

@@ -124,6 +124,33 @@ async def test_a_view_with_other_columns_is_made_again_with_the_function_that_re
     assert await connection.fetchval("select count(*) from pgjobs.list_notes()") >= 0
 
 
+PLANS = """
+do $$ begin execute format('alter function %s set jit = off', to_regprocedure('pgjobs.list_notes()')); end $$;
+"""
+
+
+async def test_what_is_made_again_with_something_below_it_is_planned_as_before(connection, source):
+    source.write("plans.sql", PLANS)
+    await migrate(connection, source.release())
+    planned = "select proconfig from pg_proc where proname = 'list_notes'"
+    assert await connection.fetchval(planned) == ["jit=off"]
+    before = await oids(connection)
+    source.write("views/tasks.sql", VIEWS.replace("n.id, ", ""))
+    await migrate(connection, source.release())
+    assert (await oids(connection))["list_notes"] != before["list_notes"]
+    assert await connection.fetchval(planned) == ["jit=off"]
+
+
+async def test_how_functions_are_planned_locks_nothing(connection, source):
+    source.write("plans.sql", PLANS)
+    await migrate(connection, source.release())
+    source.write("plans.sql", PLANS.replace("jit", "geqo"))
+    assert [step.partition(" (")[2] for step in (await plan(connection, source.release())).steps] == [""]
+    await migrate(connection, source.release())
+    planned = "select proconfig from pg_proc where proname = 'list_notes'"
+    assert await connection.fetchval(planned) == ["jit=off", "geqo=off"]
+
+
 async def test_what_somebody_else_built_on_a_changed_signature_stops_the_run_by_name(connection, source):
     await migrate(connection, source.release())
     await connection.execute("create view public.lengths as select pgjobs.length_of('x') as length")
@@ -177,6 +204,18 @@ async def test_everything_can_be_made_anew_with_its_grants(connection, source, r
     assert await connection.fetchval("select length from pgjobs.note") == 5
     assert await may(connection, role, "pgjobs.length_of(text)")
     assert not set(before.values()) & set((await oids(connection)).values())
+
+
+async def test_making_everything_anew_stops_before_what_somebody_else_built_on_it(connection, source):
+    await migrate(connection, source.release())
+    await connection.execute("create view public.mine as select * from pgjobs.note")
+    before = await oids(connection)
+    with pytest.raises(MigrationFailed) as refusal:
+        await migrate(connection, source.release(), recreate=True)
+    assert "view public.mine depends on view pgjobs.note" in str(refusal.value)
+    assert "CASCADE" not in str(refusal.value)
+    assert await oids(connection) == before
+    assert await connection.fetchval("select count(*) from public.mine") == 1
 
 
 async def test_code_waits_for_nobody_who_uses_a_table(empty_database_url, connection, source):
@@ -304,7 +343,7 @@ async def test_a_trigger_that_changed_is_replaced_and_one_that_went_is_dropped(c
     done = await migrate(connection, source.release())
     assert done.steps == [
         "replace trigger notes_are_kept on pgjobs.notes (stops writes to its table for a moment)",
-        "drop trigger others_are_kept on other",
+        "drop trigger others_are_kept on other (locks its table for a moment)",
     ]
     after = await oids(connection)
     assert "others_are_kept" not in after

@@ -299,6 +299,38 @@ async def test_an_upgrade_makes_way_for_whoever_reads_a_view(empty_database_url,
     assert await upgrade
 
 
+HAS_AND_WAITS = """
+select
+  coalesce(bool_or(not l.granted), false) as waits,
+  coalesce(bool_or(l.granted and l.relation = 'pgjobs.note'::regclass and l.mode = 'AccessExclusiveLock'), false) as has
+from pg_locks as l
+where l.pid = $1
+"""
+
+
+async def test_an_upgrade_makes_way_for_whoever_writes_and_then_reads_a_view(
+    empty_database_url, connection, source
+):
+    await migrate(connection, source.release())
+    source.write("views/tasks.sql", WIDER_VIEWS)
+    source.write("triggers.sql", TRIGGERS.replace("delete on", "delete or truncate on"))
+    writer = await asyncpg.connect(empty_database_url)
+    async with writer.transaction():
+        await writer.execute("insert into pgjobs.notes values (2, 'second')")
+        upgrade = asyncio.create_task(migrate(connection, source.release()))
+        async with asyncio.timeout(20):
+            [seen] = await writer.fetch(HAS_AND_WAITS, connection.get_server_pid())
+            while not seen["waits"]:
+                await asyncio.sleep(0.002)
+                [seen] = await writer.fetch(HAS_AND_WAITS, connection.get_server_pid())
+            # It waits for the table, and must not have the view in hand when we come to read.
+            assert not seen["has"]
+            assert len(await writer.fetch("select * from pgjobs.note")) == 2
+            assert not upgrade.done()
+    await writer.close()
+    assert await upgrade
+
+
 async def test_an_up_to_date_schema_needs_no_rights_to_create(connection, source):
     await migrate(connection, source.release())
     await connection.execute("""

@@ -92,6 +92,13 @@ MATRIX: dict[str, tuple[str, Any]] = {
     "list_workflow_tasks": ("list_workflow_tasks({flow})", "PJ024"),
     "get_workflow_graph": ("get_workflow_graph({flow})", "PJ024"),
     "cancel_workflow": ("cancel_workflow({flow})", "PJ024"),
+    "append_log": (
+        """append_log(array[{task}], array['{nobody}'::uuid], array['[{{"message": "x"}}]'::jsonb]) as c
+        where c.problem <> 'PJ002'""",
+        0,
+    ),
+    "list_log": ("list_log({task})", "PJ002"),
+    "next_cursor": ("next_cursor(array[{task}])", 1),
 }  # fmt: skip
 VIEWS = {"my_tasks", "problems", "overview", "jobs_status", "throughput"}
 WITHOUT_ROOMS = {
@@ -105,6 +112,7 @@ WITHOUT_ROOMS = {
     "_task_mask",
     "_uuid_of",
     "help",
+    "next_cursor",
 }
 CONFINING = {"_rooms", "_enter", "_look_into", "_is_closed", "_own_jobs", "_tasks_in_reach"}
 

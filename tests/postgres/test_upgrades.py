@@ -28,8 +28,9 @@ select pgjobs.register_job('@global', 'tests', 'Shared', keep => true);
 select pgjobs.limit_job('@global:tests:Shared', fair => true, weights => '{"acme": 3}');
 select pgjobs.save_step(6, '00000000-0000-4000-8000-0000000000a6', 'fetched', '{"pages": 3}');
 select pgjobs.send_signal(3, 'approved', 'true');
+select pgjobs.append_log(array[6], array['00000000-0000-4000-8000-0000000000a6'::uuid], array['[{"message": "half done"}]'::jsonb]);
 """
-MADE_BY_VERBS = {"sharing", "key_weights", "steps", "signals"}
+MADE_BY_VERBS = {"sharing", "key_weights", "steps", "signals", "task_log"}
 """Tables that came after the baseline, with rows that `TODAY` makes."""
 STATUSES = {
     1: "pending", 2: "pending", 3: "pending", 4: "pending", 5: "claimed",
@@ -167,7 +168,7 @@ def test_every_migration_that_makes_a_table_has_rows_in_the_test():
     sql = "".join(script.sql for script in RELEASE.migrations)
     made = set(re.findall(r"^create (?:unlogged )?table pgjobs\.(\w+)", sql, re.MULTILINE))
     filled = set(re.findall(r"^insert into pgjobs\.(\w+)", DATA, re.MULTILINE))
-    assert made - filled - volatile - MADE_BY_VERBS <= {"settings", "secrets", "error_policies"}
+    assert made - filled - volatile - MADE_BY_VERBS <= {"settings", "secrets", "error_policies", "node"}
 
 
 async def test_an_upgrade_that_fails_is_taken_up_where_it_stopped(connection):

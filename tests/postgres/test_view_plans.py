@@ -1,10 +1,10 @@
-"""How much the operator's views and why() read when a million tasks wait: a bounded number of rows."""
+"""How much the operator's views and why() read when very many tasks wait: a bounded number of rows."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.postgres.crowd import reads_counted
+from tests.postgres.crowd import READY, reads_counted
 from tests.postgres.test_operators import VIEWS
 from tests.postgres.test_plans import SCENARIOS, crowd, crowded_url  # noqa: F401
 
@@ -12,8 +12,8 @@ from tests.postgres.test_plans import SCENARIOS, crowd, crowded_url  # noqa: F40
 BOUNDED = 25_000
 ASKED = {
     "task": "order by id desc limit 50",
-    "generic_jobs": "where id = 500000",
-    "task_events": "where task_id = 500000 order by at",
+    "generic_jobs": f"where id = {READY // 2}",
+    "task_events": f"where task_id = {READY // 2} order by at",
 }
 CONSOLE = {
     "tasks": "find_tasks()",
@@ -23,7 +23,7 @@ CONSOLE = {
     "count": "count_found_tasks()",
     "count of those waiting": "count_found_tasks(status => 'pending')",
     "count of a text": "count_found_tasks(matching => 'nothing says this')",
-    "a task": "inspect_task(pgjobs.task_uuid(500000))",
+    "a task": f"inspect_task(pgjobs.task_uuid({READY // 2}))",
     "workers": "show_workers()",
 }
 """What its pages ask for that is not a view."""

@@ -24,9 +24,11 @@ class Crew:
         lease_seconds: float,
         seed: int = 0,
         worker: str = "tests.reliability.ledger_worker",
+        root: Path = _ROOT,
     ) -> None:
         self._command = [sys.executable, "-m", worker, url, str(lease_seconds)]
-        path = os.pathsep.join([str(_ROOT / "src"), str(_ROOT)])
+        self._root = root
+        path = os.pathsep.join([str(root / "src"), str(root)])
         self._environment = {**os.environ, "SEED": str(seed), "PYTHONPATH": path}
         self._log_path = log
         self._log = log.open("a")
@@ -53,7 +55,7 @@ class Crew:
         """One more, in the environment of the others but for what is named."""
         process = subprocess.Popen(
             self._command,
-            cwd=_ROOT,
+            cwd=self._root,
             env={**self._environment, **environment},
             stdout=self._log,
             stderr=self._log,

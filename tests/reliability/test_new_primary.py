@@ -14,7 +14,7 @@ from pgjobs.drivers.transient import TRANSIENT
 from pgjobs.server.app import create_app
 from pgjobs.sync import Queue as SyncQueue
 from tests.reliability.nodes import Pair
-from tests.surfaces.cli.commands import run
+from tests.surfaces.cli.warm import run
 
 JOB = "@global:tests:Echo"
 

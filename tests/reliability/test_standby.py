@@ -107,7 +107,9 @@ async def answer(connection: asyncpg.Connection[Any], call: str) -> list[tuple[A
 def _steady(value: Any) -> Any:
     """Ages and moments go on while one looks."""
     return (
-        re.sub(r"\d+ (s|min)\b", "n s", value) if isinstance(value, str) else isinstance(value, int) and value
+        re.sub(r"\d+ (ms|s|min)\b", "n s", value)
+        if isinstance(value, str)
+        else isinstance(value, int) and value
     )
 
 

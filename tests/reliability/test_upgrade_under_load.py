@@ -13,7 +13,7 @@ from pgjobs.schema.migrate import migrate
 from pgjobs.schema.release import read_release
 from tests.reliability.crew import Crew
 from tests.reliability.ledger_worker import once, record
-from tests.surfaces.cli.commands import run
+from tests.surfaces.cli.warm import run
 
 EARLIER = Path(__file__).with_name("earlier.sql").read_text()
 UPGRADES = 3

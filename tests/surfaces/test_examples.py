@@ -23,6 +23,20 @@ PRINTED = {
     "cron.py": "run 1: the report of today\nrun 2: the report of today\n"
     "nightly: At 02:30 every day, Europe/Berlin",
     "limits.py": "10 pages, 2 at once",
+    "workflow.py": "completed: 600, merge completed",
+    "running_system.py": """\
+refused: ann in chatbooks may have at most 3 waiting
+in flight: processing None
+completed: True True {'pages': 3}
+a lost lease: False
+quarantined: quarantined
+requeued: 1
+payload: {'len_bytes': 511, '_truncated': True}
+dependent: cancelled 1
+moved: 1 1:00:00
+due now: 1
+paused: None
+resumed: later""",
 }
 PATIENCE = 180.0
 ELSEWHERE = {
@@ -117,3 +131,11 @@ def test_django_submits_in_its_own_transaction(database_url: str):
         assert (ended.status, ended.result) == ("completed", "welcome, ada")
         assert client.post("/users/ada").status_code == 500, "there is one such user already"
         assert len(queue.list_tasks()) == 1
+
+
+def test_the_program_of_the_running_system_differs_by_its_import_alone():
+    program = (EXAMPLES / "running_system.py").read_text(encoding="utf-8")
+    code = program.partition('"""\n\n')[2]
+    old = "from tldw_Server_API.app.core.Jobs.manager import JobManager"
+    line = f"from pgjobs.sync import JobManager  # was: {old}"
+    assert [said for said in code.splitlines() if "pgjobs" in said] == [line]

@@ -60,6 +60,8 @@ def test_strangers_are_refused_everywhere(nobody: Api):
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+# They are refused before any database is asked.
+@pytest.mark.parametrize("queue_url", ["sqlite_url"], ids=["sqlite"], indirect=True)
 def test_strangers_learn_nothing_but_that_they_are_strangers(nobody: Api):
     """Not whether a name is well formed, an id exists, or a body can be read."""
     bodies: list[dict[str, Any]] = [

@@ -29,7 +29,7 @@ STATUSES = {
     "schema-conflict": 409, "invalid-task-transition": 409, "lease-lost": 409, "no-workers-available": 409,
     "invalid-category": 400, "invalid-room-id": 400, "unauthorized": 401, "forbidden": 403,
     "payload-too-large": 413, "payload-invalid": 422, "validation-error": 422, "room-locked": 423,
-    "internal-job-not-configured": 503, "provider-timeout": 504, "not-on-sqlite": 501,
+    "internal-job-not-configured": 503, "provider-timeout": 504, "not-on-sqlite": 501, "quota-exceeded": 429,
 }  # fmt: skip
 
 

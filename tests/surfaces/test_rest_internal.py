@@ -6,15 +6,17 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 
+from pgjobs import Worker
 from pgjobs.errors import InvalidArgument
 from pgjobs.queue.records import Task
 from pgjobs.queue.server import ServerQueue as Queue
-from pgjobs.server import dispatching, register_internal
+from pgjobs.server import dispatching, internal, register_internal
 
 ECHO = "@internal:modifiers:Echo"
 
@@ -93,7 +95,9 @@ async def test_a_handlers_error_is_told_without_its_trace(queue: Queue):
     assert (task.error, task.error_kind) == ("'says'", "KeyError")
 
 
-async def test_a_task_is_cancelled_while_it_runs(queue: Queue):
+async def test_a_task_is_cancelled_while_it_runs(queue: Queue, monkeypatch: pytest.MonkeyPatch):
+    # It learns of it with its next heartbeat.
+    monkeypatch.setattr(internal, "Worker", partial(Worker, heartbeat=timedelta(seconds=0.5)))
     begun = asyncio.Event()
 
     async def handler(*_: Any) -> None:

@@ -219,3 +219,16 @@ def test_a_rooms_tasks_are_listed_by_status_and_job(ada: Api, root: Api, worker:
     assert problem_of(ada.get(f"rooms/elsewhere/jobs/{JOB}/tasks")) == "job-not-found"
     last = ada.get("rooms/lab/tasks", params={"limit": 1, "offset": 6}).json()
     assert [task["id"] for task in last["items"]] == [shared["id"]]
+
+
+@pytest.mark.postgres_only
+async def test_a_submit_beyond_the_quota_says_when_to_try_again(
+    ada: Api, bob: Api, queue: Queue, worker: str
+):
+    await queue.driver.call("set_quota", room="lab", owner="ada", max_waiting=1)
+    ada.submit()
+    refused = ada.post(f"rooms/lab/tasks/{JOB}", json={"payload": {}})
+    assert (refused.status_code, problem_of(refused)) == (429, "quota-exceeded")
+    assert int(refused.headers["Retry-After"]) > 0
+    assert "at most 1 waiting" in refused.json()["detail"]
+    bob.submit()

@@ -21,13 +21,15 @@ FACADES = {
     "steps": [f"{step}_task{s}" for step in ("cancel", "retry", "ignore", "unignore") for s in ("", "s")],
     "upkeep": ["check", "fire_schedules", "list_metrics", "list_events"],
     "cleanups": ["unmark_waiting"],
-    "operators": ["list_log", "next_cursor"],
+    "manager": ["complete_generic_jobs", "fail_generic_jobs"],
+    "operators": ["list_log", "next_cursor", "set_quota", "list_quotas", "show_flow", "show_steps"],
     "server": ["append_log", "count_jobs", "count_schedules", "track_tasks", "watch_events"],
 }
 """Which verbs are not in the class of their noun; those about leases are in that of leases."""
 
 ONE = frozenset(
     {
+        "numbering",
         "replication_position",
         "next_cursor",
         "await_cleanups",
@@ -44,7 +46,7 @@ MANY = frozenset(
 )
 """How many rows a verb answers with, where its name does not end as such names do."""
 
-OPTIONAL = frozenset({"get_job_target", "get_sharing", "claim_and_show"})
+OPTIONAL = frozenset({"get_job_target", "get_sharing", "claim_and_show", "suggest_lease"})
 """Verbs that answer with one row or none."""
 
 NOTHING = frozenset({"forget_read", "unlock_read", "unmark_waiting", "retire_schedule"})
@@ -54,6 +56,10 @@ ALSO_POSITIONAL = {
     "limit_job": 2,
     "submit_unique": 2,
     "list_generic_jobs": 3,
+    "find_generic_jobs": 3,
+    "summarize_generic_jobs": 3,
+    "set_quota": 2,
+    "suggest_lease": 3,
     "set_job_target": 2,
     "submit_and_show": 3,
     "complete_tasks": 3,
@@ -63,7 +69,7 @@ ALSO_POSITIONAL = {
 }
 """How many arguments may go without their names, where that is not: the required ones, else the first."""
 
-NULL_ITEMS = frozenset({"idempotency_keys", "keys", "kinds"})
+NULL_ITEMS = frozenset({"idempotency_keys", "keys", "kinds", "completion_tokens"})
 """Lists whose items may be None."""
 
 EMPTY_IS_NONE = frozenset({"rooms", "of_rooms"})
@@ -88,7 +94,7 @@ RECORDS = {
     "Bearer": ["verify_token"],
     "Called": ["call_tasks"],
     "Blocker": ["blockers"],
-    "BulkResult": ["cancel_tasks", "retry_tasks", "ignore_tasks", "unignore_tasks"],
+    "BulkResult": ["cancel_tasks", "retry_tasks", "ignore_tasks", "unignore_tasks", "retry_generic_jobs"],
     "ClaimAnswer": ["claim_and_show"],
     "CleanupEvent": ["list_cleanup_events"],
     "CleanupLease": ["claim_cleanups"],
@@ -107,7 +113,11 @@ RECORDS = {
     "Finding": ["findings"],
     "Fired": ["fire_schedules"],
     "FoundTasks": ["find_tasks"],
+    "GenericCompleted": ["complete_generic_jobs"],
+    "GenericCounted": ["summarize_generic_jobs"],
+    "GenericFailed": ["fail_generic_jobs"],
     "GenericJob": ["generic_jobs"],
+    "GenericMoved": ["reschedule_generic_jobs"],
     "InspectedTask": ["inspect_task"],
     "JobStatus": ["jobs_status"],
     "LogLine": ["list_log"],
@@ -121,7 +131,10 @@ RECORDS = {
     "NewToken": ["create_token"],
     "NextPage": ["next_cursor"],
     "Overview": ["overview"],
+    "Expired": ["expire_generic_jobs"],
     "Provider": ["providers"],
+    "QueueControl": ["control_queue"],
+    "SuggestedLease": ["suggest_lease"],
     "ProviderRegistration": ["register_provider"],
     "ProviderStatus": ["providers_status"],
     "Parent": ["list_parents"],
@@ -131,6 +144,7 @@ RECORDS = {
     "Renewed": ["renew_tasks"],
     "Reported": ["report_progress"],
     "Retirement": ["retire_worker"],
+    "Numbering": ["numbering"],
     "ReplicationPosition": ["replication_position"],
     "RoomGrant": ["room_grants"],
     "Rule": ["check"],
@@ -145,7 +159,7 @@ RECORDS = {
     "SignedIn": ["verify_session"],
     "Started": ["start_tasks"],
     "StartedRun": ["run_schedule"],
-    "Step": ["list_steps"],
+    "Step": ["list_steps", "show_steps"],
     "StuckTask": ["stuck"],
     "Submitted": ["submit_tasks"],
     "Suspension": ["suspend_task"],
@@ -176,7 +190,7 @@ BEHAVIOURS = {
 }
 """Classes of `pgjobs.queue.behaviours` that give records more than columns."""
 
-OMITTED = {"Worker": ["connection_id"], "CleanupTask": ["total"], "CleanupEvent": ["task_id"]}
+OMITTED = {"Worker": ["clock_ahead", "connection_id"], "CleanupTask": ["total"], "CleanupEvent": ["task_id"]}
 """Columns that are not for callers."""
 
 TYPES = {
@@ -239,6 +253,9 @@ NULLABLE = frozenset(
         "max_age",
         "max_running",
         "max_running_per_key",
+        "max_waiting",
+        "mode",
+        "per_minute",
         "name",
         "next",
         "next_attempt_at",
@@ -292,7 +309,11 @@ ALSO_NULLABLE = {
     "BulkResult": ["status", "task_id"],
     "CleanupMark": ["mark"],
     "Event": ["job", "message", "room", "status", "task_id", "task_uuid"],
+    "Expired": ["status"],
     "Failed": ["run_at", "status"],
+    "GenericCompleted": ["status"],
+    "GenericFailed": ["run_at", "status"],
+    "QueueControl": ["since"],
     "NewToken": ["expires_at"],
     "ProviderStatus": ["in_flight", "kept", "worker"],
     "Schedule": ["max_attempts"],

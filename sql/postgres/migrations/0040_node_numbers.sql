@@ -10,6 +10,6 @@ create table pgjobs.node (
 );
 insert into pgjobs.node default values;
 
-comment on table pgjobs.node is 'Which node of a cluster this queue is, one row. Set by pgjobs migrate --node.';
+comment on table pgjobs.node is 'Which node of a cluster this queue is, one row. Set by `migrate --node`.';
 comment on column pgjobs.node.is_only is 'Always true: there is one row.';
 comment on column pgjobs.node.number is 'Its number; 0 for a queue that is no part of a cluster.';

@@ -24,7 +24,8 @@ from (values
   ('PJ021', 'schedule-not-found', 404, 'No such schedule'),
   ('PJ022', 'not-on-sqlite', 501, 'SQLite does not have this: it needs Postgres'),
   ('PJ023', 'token-not-found', 404, 'No such API token'),
-  ('PJ024', 'workflow-not-found', 404, 'No such workflow')
+  ('PJ024', 'workflow-not-found', 404, 'No such workflow'),
+  ('PJ025', 'quota-exceeded', 429, 'The owner has as many tasks as the quota allows')
 ) as p (sqlstate, problem, status, title);
 
 comment on view pgjobs.problems is
@@ -49,6 +50,7 @@ select
     else 'pending'
   end as status,
   case
+    when i.is_quarantined then 'quarantined'
     when l.until <= pgjobs._present() then 'overdue'
     when s.waits_for is not null then pgjobs._wait_phase(s.waits_for)
     when s.error is not null and s.error_kind in ('auth', 'config') then 'blocked'
@@ -96,7 +98,7 @@ comment on column pgjobs.task.job is 'Address of its job.';
 comment on column pgjobs.task.room is 'Where it was submitted from.';
 comment on column pgjobs.task.status is 'pending, claimed, running, completed, failed, cancelled or ignored.';
 comment on column pgjobs.task.phase is
-  'For people: scheduled, due, retrying, blocked (by an error of kind auth or config), sleeping, waiting (for a signal or for tasks it called), dependent (on parents that have not ended) or held (a parent failed) while pending; overdue when its lease has lapsed.';
+  'For people: scheduled, due, retrying, blocked (by an error of kind auth or config), sleeping, waiting (for a signal or for tasks it called), dependent (on parents that have not ended) or held (a parent failed) while pending; quarantined when it is ignored because its attempts end in the same way; overdue when its lease has lapsed.';
 comment on column pgjobs.task.priority is '1 (most urgent) to 10.';
 comment on column pgjobs.task.attempt is 'Attempts used, the present one included.';
 comment on column pgjobs.task.max_attempts is 'Attempts it may use.';
@@ -227,10 +229,11 @@ select
   case when t.project ~ '^-?[0-9]{1,18}$' then t.project::bigint end as project_id,
   t.idempotency_key,
   pgjobs._shown_payload(t.payload, (select c.show_secrets from pgjobs.settings as c)) as payload,
-  o.result,
+  coalesce(o.result, case when o.status is distinct from 'completed' then k.result end) as result,
   case
     when o.task_id is not null then o.status
     when l.task_id is not null then 'processing'
+    when i.is_quarantined then 'quarantined'
     when i.task_id is not null then 'cancelled'
     else 'queued'
   end as status,
@@ -249,7 +252,7 @@ select
   coalesce(o.error, a.error) as error_message,
   coalesce(o.error, a.error) as last_error,
   l.cancel_requested_at,
-  coalesce(case when o.status = 'cancelled' then o.ended_at end, i.ignored_at) as cancelled_at,
+  coalesce(case when o.status = 'cancelled' then o.ended_at end, case when not i.is_quarantined then i.ignored_at end) as cancelled_at,
   coalesce(o.reason, l.cancel_reason, i.reason) as cancellation_reason,
   t.created_at,
   greatest(
@@ -266,6 +269,7 @@ left join pgjobs.scheduled as s on s.task_id = t.id
 left join pgjobs.ready as r
   on r.job_id = t.job_id and r.priority = t.priority and r.due_at = t.created_at and r.task_id = t.id
 left join pgjobs.ready as b on b.task_id = t.id and b.is_again
+left join pgjobs.kept_results as k on k.task_id = t.id
 left join lateral (
   select e.error, e.ended_at from pgjobs.attempts as e where e.task_id = t.id order by e.id desc limit 1
 ) as a on true;
@@ -281,8 +285,8 @@ comment on column pgjobs.generic_jobs.owner_user_id is 'Whose work it is.';
 comment on column pgjobs.generic_jobs.project_id is 'What it belongs to, where that is a number.';
 comment on column pgjobs.generic_jobs.idempotency_key is 'The key it was created under.';
 comment on column pgjobs.generic_jobs.payload is 'What to run it with, secrets hidden unless settings.show_secrets.';
-comment on column pgjobs.generic_jobs.result is 'Its result.';
-comment on column pgjobs.generic_jobs.status is 'queued, processing, completed, failed or cancelled (also: ignored by an operator).';
+comment on column pgjobs.generic_jobs.result is 'Its result; while it is queued or processing, what it has given so far.';
+comment on column pgjobs.generic_jobs.status is 'queued, processing, completed, failed, quarantined or cancelled (also: ignored by an operator).';
 comment on column pgjobs.generic_jobs.priority is '1 (most urgent) to 10.';
 comment on column pgjobs.generic_jobs.max_retries is 'Attempts it may use after the first.';
 comment on column pgjobs.generic_jobs.retry_count is 'Attempts that failed and were or will be followed by another.';

@@ -1,15 +1,17 @@
 -- create_generic_jobs(
 --   domain text, queue text, job_type text, payloads jsonb[], owner_user_id text = null,
 --   project_id bigint = null, priority integer = 5, max_retries integer = 3, available_at timestamptz = null,
---   idempotency_keys text[] = null
+--   idempotency_keys text[] = null, tags text[] = null, after bigint[] = null, max_queued integer = null,
+--   submits_per_minute integer = null
 -- )
 --
 -- Submits one task per payload in the words of the generic job manager and shows
 -- them, in input order. An unknown domain:queue:job_type is registered first,
 -- unless the domain is @global or @internal.
 --
--- A payload whose idempotency key was used before is not submitted again: its row
--- is that of the first, also after it ended.
+-- A payload whose idempotency key was used before gets the row of the first, also after it ended.
+select refuse('not-on-sqlite', 'SQLite has neither dependencies nor quotas')
+where coalesce(:after, :max_queued, :submits_per_minute) is not null;
 select refuse('validation-error', 'max_retries must be between 0 and 9999', 'Got ' || :max_retries || '.')
 where :max_retries not between 0 and 9999;
 select refuse(
@@ -44,7 +46,7 @@ where j.room = :domain and j.category = :queue and j.name = :job_type;
 -- ) into v_registered
 -- call submit_tasks(
 --   job => :v_name, payloads => :payloads, room => :domain, priority => :priority, available_at => :available_at,
---   max_attempts => :v_attempts, idempotency_keys => :idempotency_keys, owner => :owner_user_id, project => :v_project
+--   max_attempts => :v_attempts, idempotency_keys => :idempotency_keys, owner => :owner_user_id, project => :v_project, tags => :tags
 -- ) into v_submitted
 select json_group_array(json_extract(s.value, '$.task_id')) as v_tasks, false as v_is_claimed from json_each(:v_submitted) as s;
 -- include show_generic_jobs

@@ -29,6 +29,7 @@ COMMANDS = {
     "bench": Later("bench", "Measure throughput on this machine.", is_passing=True),
     "token": Later("token", "Create, list and revoke API tokens."),
     "rooms": Later("rooms", "Limit logins to rooms."),
+    "quotas": Later("quotas", "Limit what owners may have in a room."),
     "openapi": Later("serve", "Print the OpenAPI document of the HTTP API."),
 }
 """Every command, and the beginning of its help."""

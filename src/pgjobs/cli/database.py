@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from pgjobs.queue.server import ServerQueue
-    from pgjobs.settings import Settings
+    from pgjobs.settings import CellAddress, Settings
 
 Result = TypeVar("Result")
 DEVELOPMENT = Path(".pgjobs")
@@ -35,6 +35,14 @@ def warned(url: str | None) -> str | None:
     return url
 
 
+def all_warned(urls: list[str] | None) -> list[str] | None:
+    for url in urls or ():
+        if _PASSWORD.search(url):
+            typer.echo(URL_IS_PUBLIC, err=True)
+            break
+    return urls
+
+
 Url: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -45,13 +53,48 @@ Url: TypeAlias = Annotated[
 ]
 
 
+Urls: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--url",
+        callback=all_warned,
+        help="Database URL, or name=URL, several times for several cells; else PGJOBS_CELLS, or as with one.",
+        show_default=False,
+    ),
+]
+
+
+def cells_of(urls: Sequence[str] | None) -> list[CellAddress]:
+    """The cells that options or PGJOBS_CELLS name; none where there is one database."""
+    from pgjobs.settings import cell_at, cells_apart
+
+    settings = settings_of(None)
+    known = {cell.name: cell for cell in settings.cell_addresses()}
+    cells = cells_apart([known.get(url) or cell_at(url) for url in urls or ()]) if len(urls or ()) > 1 else []
+    cells = cells or ([] if urls else list(known.values()))
+    if len(cells) < 2:
+        return []
+    for name in ("read_url", "listen_url"):
+        if getattr(settings, name) is not None:
+            raise InvalidArgument(
+                f"PGJOBS_{name.upper()} names one database, and there are several cells",
+                hint="Leave it out; the URL of a cell may name several servers.",
+            )
+    return cells
+
+
+def url_of(urls: Sequence[str] | None) -> str | None:
+    """The one URL that is given, if any."""
+    return urls[0] if urls else None
+
+
 def settings_of(url: str | None) -> Settings:
     from pydantic import SecretStr, ValidationError
 
-    from pgjobs.settings import Settings
+    from pgjobs.settings import Settings, named_url
 
     try:
-        settings = Settings(database_url=SecretStr(url)) if url else Settings()
+        settings = Settings(database_url=SecretStr(named_url(url))) if url else Settings()
     except ValidationError as error:
         # Not the whole error: it repeats the input, and the input may hold a password.
         problems = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())

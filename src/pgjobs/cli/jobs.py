@@ -10,6 +10,7 @@ import typer
 from pgjobs.cli.bulk import DryRun, Reason, Yes, confirm
 from pgjobs.cli.database import Url, operator, with_queue
 from pgjobs.cli.output import AsJson, Limit, print_document, print_pairs, print_table, progress, say
+from pgjobs.cli.policy import policy
 from pgjobs.cli.selectors import complete_job
 from pgjobs.errors import NotOnSqlite
 
@@ -205,6 +206,9 @@ def delete(
         say(f"{job} would be deleted, with {removed} tasks; nothing was changed.")
     else:
         say(f"{job} is deleted, with {removed} tasks.")
+
+
+jobs.command()(policy)
 
 
 def _act(url: str | None, call: Callable[[ServerQueue], Awaitable[Job]], outcome: str, as_json: bool) -> None:

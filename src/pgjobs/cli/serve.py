@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from pgjobs.cli.database import Url, drive, opened, settings_of
+from pgjobs.cli.database import Urls, cells_of, drive, opened, settings_of, url_of
 from pgjobs.drivers.redaction import RedactingFormatter
 from pgjobs.errors import InvalidArgument
 
 
 def serve(
-    url: Url = None,
+    url: Urls = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0 picks a free one.")] = 8787,
 ) -> None:
@@ -25,7 +25,9 @@ def serve(
     from pgjobs.server import ApiSettings
     from pgjobs.server.app import create_app
 
-    address = settings_of(url).url()
+    cells = cells_of(url)
+    # Who may do what is known in the first cell.
+    address = cells[0].url.get_secret_value() if cells else settings_of(url_of(url)).url()
     settings = ApiSettings()
     if not is_loopback(host) and not drive(_has_auth(address, settings)):
         raise InvalidArgument(
@@ -39,7 +41,8 @@ def serve(
     # The format does not name them, and looking them up for every request costs as much as the line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     typer.echo(settings.who_sees_what, err=True)
-    run_server(create_app(settings=settings, url=address), host, port, settings)
+    app = create_app(settings=settings, cells=cells) if cells else create_app(settings=settings, url=address)
+    run_server(app, host, port, settings)
 
 
 def openapi() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,6 +29,7 @@ def log(
     as_json: AsJson = False,
 ) -> None:
     """Show the log lines of a task."""
+    import asyncio
 
     async def run(queue: ServerQueue) -> None:
         found = await find(queue, task)

@@ -13,6 +13,7 @@ from pgjobs.cli.durations import duration
 from pgjobs.cli.exit_codes import AWAITED_FAILED, TIMED_OUT
 from pgjobs.cli.output import AsJson, Limit, cell, first_line, print_document, print_pairs, print_table, say
 from pgjobs.cli.prune import prune
+from pgjobs.cli.resubmit import resubmit
 from pgjobs.cli.selectors import (
     JobFilter,
     OwnerFilter,
@@ -24,6 +25,7 @@ from pgjobs.cli.selectors import (
 )
 from pgjobs.cli.signals import signal
 from pgjobs.cli.task_log import log
+from pgjobs.cli.task_steps import steps
 from pgjobs.cli.why import why
 
 if TYPE_CHECKING:
@@ -145,7 +147,7 @@ def wait(
         typer.echo(json.dumps(ended.result, ensure_ascii=False))
 
 
-for _act in (why, log, retry, cancel, ignore, unignore, signal, prune):
+for _act in (why, log, steps, retry, cancel, ignore, unignore, resubmit, signal, prune):
     tasks.command()(_act)
 
 

@@ -8,17 +8,19 @@ import os
 import signal
 import sys
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgjobs.cli.database import Url, drive, opened, settings_of
+from pgjobs.cli.cells import opened_apart
+from pgjobs.cli.database import Urls, cells_of, drive, opened, settings_of, url_of
 from pgjobs.cli.exit_codes import INTERRUPTED
 from pgjobs.drivers.redaction import RedactingFormatter
 from pgjobs.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from pgjobs.jobs.jobs import Jobs
+    from pgjobs.worker import CellsWorker, Worker
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s task=%(task_id)s job=%(job)s attempt=%(attempt)s %(message)s"
 
@@ -26,8 +28,8 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s task=%(task_id)s job=%(job)s attem
 def worker(
     jobs: Annotated[str, typer.Argument(help="The jobs, as module:name.", metavar="MODULE:JOBS")],
     *,
-    url: Url = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="How many tasks run at once.")] = 32,
+    url: Urls = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="How many tasks run at once, in each cell.")] = 32,
     processes: Annotated[int | None, typer.Option(min=1, help="Processes for mode='process' jobs.")] = None,
     lease: Annotated[float, typer.Option(min=0.1, help="Seconds a lease lasts between renewals.")] = 30,
     grace: Annotated[float, typer.Option(min=0, help="Seconds running tasks get after SIGTERM.")] = 30,
@@ -44,31 +46,39 @@ def worker(
     """Run the tasks of some jobs until SIGTERM or Ctrl-C."""
     served = load(jobs)
     _log_to_stderr(log_level)
-    settings = settings_of(url)
-    address = settings.url()
+    options: dict[str, Any] = {
+        "concurrency": concurrency,
+        "processes": processes,
+        "lease": timedelta(seconds=lease),
+        "grace": timedelta(seconds=grace),
+        "name": name,
+        "keep_log": keep_log,
+    }
+    cells = cells_of(url)
+    settings = settings_of(url_of(url)) if not cells else None
+    # One connection for each transaction() that may be open, and some for the worker itself.
+    connections = max(settings.pool_max_size if settings else 0, concurrency + 4)
 
     async def run() -> None:
-        from pgjobs.worker import Worker
+        from pgjobs.worker import CellsWorker, Worker
 
-        # One connection for each transaction() that may be open, and some for the worker itself.
-        options = {"max_size": max(settings.pool_max_size, concurrency + 4)}
-        async with opened(address, waits=True, **({} if address.startswith("sqlite") else options)) as queue:
+        if settings is None:
+            async with opened_apart(cells, max_size=connections) as queues:
+                await _until_stopped(CellsWorker(queues, served, **options))
+            return
+        address = settings.url()
+        pool = {} if address.startswith("sqlite") else {"max_size": connections}
+        async with opened(address, waits=True, **pool) as queue:
             served.use(queue)
-            worker = Worker(
-                queue,
-                served,
-                concurrency=concurrency,
-                processes=processes,
-                lease=timedelta(seconds=lease),
-                grace=timedelta(seconds=grace),
-                name=name,
-                keep_log=keep_log,
-            )
-            await worker.run(signals=True)
-            if worker.stopped_by is signal.SIGINT:
-                raise typer.Exit(INTERRUPTED)
+            await _until_stopped(Worker(queue, served, **options))
 
     drive(run())
+
+
+async def _until_stopped(worker: Worker | CellsWorker) -> None:
+    await worker.run(signals=True)
+    if worker.stopped_by is signal.SIGINT:
+        raise typer.Exit(INTERRUPTED)
 
 
 def load(place: str) -> Jobs:

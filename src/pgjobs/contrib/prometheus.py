@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import inf
 
@@ -13,6 +13,7 @@ from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
 from pgjobs.contrib.manager.settings import ManagerSettings
+from pgjobs.queue.cells import Cells
 from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import Metric
 
@@ -20,6 +21,9 @@ LABELS = ("domain", "queue", "job_type")
 GAUGES = {
     "queued": ("jobs_queued", "Jobs that wait, due or not"),
     "backlog": ("jobs_backlog", "Jobs that are due and wait for a worker"),
+    "suspended": ("jobs_suspended", "Jobs that sleep, or wait for a signal or for jobs they called"),
+    "blocked": ("jobs_blocked", "Jobs that wait for others to end"),
+    "held": ("jobs_held", "Jobs that wait for a parent that failed"),
     "processing": ("jobs_processing", "Jobs under a lease"),
     "stale_processing": ("jobs_stale_processing", "Jobs whose lease has lapsed, or whose worker is silent"),
     "paused": ("jobs_paused", "1 while the type is paused or archived"),
@@ -47,7 +51,8 @@ BOUNDS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3
 """Upper bounds of the buckets; those of `pgjobs._histogram_bounds()`."""
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-Labels = tuple[str, str, str]
+Where = tuple[str, ...]
+Labels = tuple[str, ...]
 
 
 class JobsCollector(Collector):
@@ -72,46 +77,85 @@ async def render(queue: Queue, settings: ManagerSettings | None = None) -> bytes
     if not (settings or ManagerSettings()).enable_metrics:
         return b""
     metrics = await queue.list_metrics()
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(JobsCollector(lambda: metrics))
-    return generate_latest(registry)
+    return _text(lambda: families(metrics))
+
+
+async def render_cells(cells: Cells, settings: ManagerSettings | None = None) -> bytes:
+    """The same of several cells, each under its label; `pgjobs_cell_up` says which could be asked."""
+    if not (settings or ManagerSettings()).enable_metrics:
+        return b""
+    found = await cells.ask(lambda queue: queue.list_metrics())
+
+    def collect() -> Iterator[Family]:
+        up = GaugeMetricFamily("pgjobs_cell_up", "1 if the cell could be asked", labels=("cell",))
+        for cell in cells.queues:
+            up.add_metric((cell,), float(cell in found.by_cell))
+        yield up
+        yield from _families({(cell,): metrics for cell, metrics in found.by_cell.items()}, ("cell",))
+
+    return _text(collect)
 
 
 def families(metrics: Sequence[Metric]) -> Iterator[Family]:
     """Prometheus' families of the numbers of all jobs."""
-    by_measure: dict[str, list[Metric]] = defaultdict(list)
-    for metric in metrics:
-        by_measure[metric.measure].append(metric)
+    return _families({(): metrics}, ())
+
+
+def _families(parts: Mapping[Where, Sequence[Metric]], where: Where) -> Iterator[Family]:
+    """Numbers of queues, each with labels that say which it is; `where` are the names of these labels."""
+    labels = (*where, *LABELS)
+    by_measure: dict[str, list[tuple[Labels, Metric]]] = defaultdict(list)
     # The only series that is there before anything is registered: its absence is that of the server.
-    yield GaugeMetricFamily("jobs_types", "Registered job types", value=len(by_measure["queued"]))
+    types = GaugeMetricFamily("jobs_types", "Registered job types", labels=where)
+    for place, metrics in parts.items():
+        for metric in metrics:
+            by_measure[metric.measure].append(((*place, *_labels(metric)), metric))
+        types.add_metric(place, float(sum(metric.measure == "queued" for metric in metrics)))
+    yield types
     for measure, (name, says) in GAUGES.items():
-        gauge = GaugeMetricFamily(name, says, labels=LABELS)
-        for metric in by_measure[measure]:
-            gauge.add_metric(_labels(metric), metric.quantity)
+        gauge = GaugeMetricFamily(name, says, labels=labels)
+        for values, metric in by_measure[measure]:
+            gauge.add_metric(values, metric.quantity)
         yield gauge
     for measure, (name, says) in COUNTERS.items():
-        counter = CounterMetricFamily(name, says, labels=LABELS)
-        for metric in by_measure[measure]:
-            counter.add_metric(_labels(metric), metric.quantity)
+        counter = CounterMetricFamily(name, says, labels=labels)
+        for values, metric in by_measure[measure]:
+            counter.add_metric(values, metric.quantity)
         yield counter
     for measure, (name, says) in HISTOGRAMS.items():
-        yield _histogram(name, says, by_measure[measure])
+        yield _histogram(name, says, labels, by_measure[measure])
 
 
-def _histogram(name: str, says: str, metrics: Sequence[Metric]) -> HistogramMetricFamily:
-    family = HistogramMetricFamily(name, says, labels=LABELS)
+def _histogram(
+    name: str, says: str, labels: Labels, metrics: Sequence[tuple[Labels, Metric]]
+) -> HistogramMetricFamily:
+    family = HistogramMetricFamily(name, says, labels=labels)
     by_job: dict[Labels, list[Metric]] = defaultdict(list)
-    for metric in metrics:
-        by_job[_labels(metric)].append(metric)
-    for labels, buckets in by_job.items():
+    for values, metric in metrics:
+        by_job[values].append(metric)
+    for values, buckets in by_job.items():
         filled = {bucket.up_to: bucket.quantity for bucket in buckets}
         counts = accumulate(filled.get(bound, 0) for bound in BOUNDS)
         named = [(_bound(bound), float(count)) for bound, count in zip(BOUNDS, counts, strict=True)]
-        family.add_metric(labels, named, sum_value=sum(bucket.seconds for bucket in buckets))
+        family.add_metric(values, named, sum_value=sum(bucket.seconds for bucket in buckets))
     return family
 
 
-def _labels(metric: Metric) -> Labels:
+def _text(collect: Callable[[], Iterator[Family]]) -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Collected(collect))
+    return generate_latest(registry)
+
+
+class _Collected(Collector):
+    def __init__(self, collect: Callable[[], Iterator[Family]]) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterator[Family]:
+        return self._collect()
+
+
+def _labels(metric: Metric) -> tuple[str, str, str]:
     return metric.domain, metric.queue, metric.job_type
 
 

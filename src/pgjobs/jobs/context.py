@@ -254,6 +254,11 @@ def current_task() -> TaskContext:
     return task
 
 
+def running_task() -> TaskContext | None:
+    """The task being run here, if this is inside of a handler."""
+    return _current.get()
+
+
 def set_current(task: TaskContext) -> None:
     _current.set(task)
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from pgjobs.errors import InvalidArgument
-from pgjobs.jobs.context import TaskContext
+from pgjobs.jobs.context import TaskContext, running_task
 from pgjobs.jobs.signatures import Signature
 from pgjobs.jobs.typed import Middleware, Mode, Policy, TypedJob
 from pgjobs.jobs.workflows import Workflow
@@ -39,6 +39,11 @@ class Jobs:
         self._url = queue if isinstance(queue, str) else None
         self._queue = queue if isinstance(queue, Queue) else None
         self._known: set[str] = set()
+        self._has_cells = False
+
+    def use_cells(self) -> None:
+        """Each handler's submits go to the queue its own task is from."""
+        self._has_cells = True
 
     def use(self, queue: Queue | None) -> None:
         """Submits go to this queue from now on."""
@@ -47,6 +52,8 @@ class Jobs:
 
     async def queue(self) -> Queue:
         """The queue tasks are submitted to, opened at first use; without a URL, the environment's."""
+        if self._has_cells and (task := running_task()) is not None:
+            return task.queue
         if self._queue is None:
             self.use(await Queue.connect(self._url))
         assert self._queue is not None

@@ -23,6 +23,7 @@ _LOCKS = {
     "trigger": "stops writes to its table for a moment",
     "script": "stops writes to the tables it names for a moment",
 }
+_LOCKS_OF_DROPS = {"view": "locks the view for a moment", "trigger": "locks its table for a moment"}
 _NOT_YET = (asyncpg.UndefinedFunctionError, asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError)
 """What a later object will bring."""
 _MUST_BE_MADE_ANEW = (asyncpg.InvalidFunctionDefinitionError, asyncpg.InvalidTableDefinitionError)
@@ -46,14 +47,17 @@ async def changes(connection: Connection, release: Release) -> tuple[Change, ...
     wanted = [
         Change(
             *(
-                ("replace", item.title, _LOCKS.get(item.kind))
+                ("replace", item.title, _LOCKS.get(item.kind) if item.takes_locks else None)
                 if item.key in present
                 else ("create", item.title)
             )
         )
         for item in _changed(release, recorded, present)
     ]
-    removed = [Change("drop", f"{kind} {name}") for kind, name in _removed(release, recorded, present)]
+    removed = [
+        Change("drop", f"{kind} {name}", _LOCKS_OF_DROPS.get(kind))
+        for kind, name in _removed(release, recorded, present)
+    ]
     return (*wanted, *removed)
 
 
@@ -72,6 +76,7 @@ class Installer:
         self._present: dict[Key, int] = {}
         self._left: list[Object] = []
         self._removed: list[Key] = []
+        self._made: set[str] = set()
         self.is_remade = False
         """Whether objects came into being that had no grants, or lost theirs, while others waited."""
 
@@ -85,26 +90,96 @@ class Installer:
             can_wait_for_nobody = item.kind == "function" or (item.kind == "view" and is_new)
             if not (can_wait_for_nobody and await self._is_made(item, is_new=is_new)):
                 self._left.append(item)
-                self.is_remade |= is_new and item.kind in ("function", "view")
+        await self._make_anew_what_only_functions_use()
+        missing = await self._make_new()
+        self.is_remade = bool(missing)
+        if not any(item.kind == "function" for item in self._left):
+            scripts = [item for item in self._left if item.kind == "script"]
+            scripts += [item for item in self._release.objects if item.mentions(self._made)]
+            await self._run_scripts(item for item in dict.fromkeys(scripts) if not item.takes_locks)
+            self._left = [item for item in self._left if item.takes_locks]
 
     async def with_locks(self) -> None:
         """Makes the rest: at once if that will do, else one by one."""
         await self._look()
-        at_once = "".join(item.replacing if item.key in self._present else item.making for item in self._left)
+        await self._take_locks()
+        if not await self._is_done_at_once(
+            "".join(item.replacing if item.key in self._present else item.making for item in self._left)
+        ):
+            self.is_remade = True
+            for item in self._left:
+                await self._make(item)
+        if not await self._is_done_at_once(
+            "".join(f"{_dropping(self._release, key)};" for key in self._removed)
+        ):
+            self.is_remade = True
+            for key in self._removed:
+                await self._drop(key)
+        if self.is_remade:
+            await self._make_missing()
+            # What was dropped with something below it has lost what scripts said of it.
+            await self._run_scripts(item for item in self._release.objects if item.mentions(self._made))
+
+    async def _is_done_at_once(self, sql: str) -> bool:
         try:
             async with self._connection.transaction():
-                await self._connection.execute(at_once or "select")
+                await self._connection.execute(sql or "select")
                 await self._refuse_overloads()
         except (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError):
             raise
         except asyncpg.PostgresError:
-            self.is_remade = True
-            for item in self._left:
-                await self._make(item)
-        for key in self._removed:
-            await self._drop(key)
-        if self.is_remade or self._removed:
-            await self._make_missing()
+            return False
+        return True
+
+    async def _take_locks(self) -> None:
+        """All of them first, so that a try which gets less than all ends before it has done anything."""
+        wanted: list[tuple[str, str]] = []
+        for item in self._left:
+            if item.kind == "script":
+                wanted += [(word, "share row exclusive") for word in sorted(item.words)]
+            else:
+                wanted.append((_relation(item.name), "share row exclusive"))
+        wanted += [
+            (_relation(name), "access exclusive") for kind, name in self._removed if kind != "function"
+        ]
+        names = ",".join(name for name, _ in dict.fromkeys(wanted))
+        modes = ",".join(f'"{mode}"' for _, mode in dict.fromkeys(wanted))
+        sql = runner("take_locks", self._release.schema).sql
+        await self._connection.execute(
+            sql.replace(":names", f"{{{names}}}").replace(":modes", f"{{{modes}}}")
+        )
+
+    async def _make_anew_what_only_functions_use(self) -> None:
+        """Drops functions whose arguments have changed, but for those that views or triggers are built on."""
+        for item in self._left:
+            if (
+                item.kind == "function"
+                and item.key in self._present
+                and await self._is_for_functions(item.key)
+            ):
+                await self._drop(item.key)
+
+    async def _is_for_functions(self, key: Key) -> bool:
+        for found in await self._dependents(key):
+            if found["kind"] in ("view", "trigger"):
+                return False
+            if found["kind"] and not await self._is_for_functions((found["kind"], found["name"])):
+                return False
+        return True
+
+    async def _make_new(self) -> list[Object]:
+        """Makes what is not there and needs nothing that is; says what needs more."""
+        while True:
+            missing = [item for item in await self._missing() if item.kind in ("function", "view")]
+            made = {item.key for item in missing if await self._is_made(item, is_new=True)}
+            self._left = [item for item in self._left if item.key not in made]
+            self._made.update(name for _, name in made)
+            if not made:
+                return missing
+
+    async def _run_scripts(self, items: Iterable[Object]) -> None:
+        for item in items:
+            await self._execute(item, item.making)
 
     async def _look(self) -> None:
         self._present = await _present(self._connection, self._release)
@@ -141,6 +216,7 @@ class Installer:
                 try:
                     async with self._connection.transaction():
                         await self._execute(item, item.making)
+                        self._made.add(item.name)
                 except _NOT_YET as error:
                     problem = item, error
 
@@ -154,13 +230,17 @@ class Installer:
         """Drops an object after those of ours that are built on it; what is somebody else's stops the run."""
         if key not in self._present:
             return
-        dependents = runner("dependents", self._release.schema).sql
-        for found in await self._connection.fetch(dependents, _CATALOGS[key[0]], self._present[key]):
+        for found in await self._dependents(key):
             if found["kind"] is None:
                 raise _refusal(self._release, key, found["description"])
             await self._drop((found["kind"], found["name"]))
         await self._connection.execute(_dropping(self._release, key))
         del self._present[key]
+
+    async def _dependents(self, key: Key) -> list[Any]:
+        """What is built on an object directly; a kind of none is somebody else's."""
+        sql = runner("dependents", self._release.schema).sql
+        return list(await self._connection.fetch(sql, _CATALOGS[key[0]], self._present[key]))
 
     async def _refuse_overloads(self, name: str | None = None) -> None:
         """A function with other arguments is another one to Postgres: the old one must go first."""
@@ -197,6 +277,11 @@ def _removed(release: Release, recorded: Mapping[Key, str], present: Iterable[Ke
     """Last made, first dropped."""
     gone = recorded.keys() - {item.key for item in release.objects}
     return [key for key in reversed(list(present)) if key in gone]
+
+
+def _relation(name: str) -> str:
+    """Of a trigger its table; of a view itself."""
+    return name.rpartition(" on ")[2]
 
 
 def _refusal(release: Release, key: Key, description: str) -> MigrationFailed:

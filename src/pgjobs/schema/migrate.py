@@ -16,6 +16,7 @@ from functools import partial
 
 from pgjobs.errors import MigrationFailed, SchemaAhead, SchemaBehind
 from pgjobs.schema.difference import Change, Installer, changes, may_compare
+from pgjobs.schema.locks import lock_of
 from pgjobs.schema.release import Release, ahead, pending_scripts, read_release, render, sql_directory
 from pgjobs.schema.runner import (
     LOCK_TIMEOUT,
@@ -59,10 +60,14 @@ class Plan:
     @property
     def steps(self) -> list[str]:
         return [
-            *(f"migrations/{script.name}" for script in self.migrations),
+            *map(self._migration, self.migrations),
             *map(str, self.code),
             *(script.name for script in self.grants),
         ]
+
+    def _migration(self, script: Script) -> str:
+        lock = None if self.is_fresh else lock_of(script)
+        return f"migrations/{script.name}" + (f" ({lock})" if lock else "")
 
     def __bool__(self) -> bool:
         return bool(self.migrations or self.code or self.grants)

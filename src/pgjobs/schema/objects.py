@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -22,6 +22,8 @@ _CREATE = re.compile(
     r"|trigger\s+(?P<trigger>\w+)\s.*?\bon\s+\w+\.(?P<table>\w+))",
     re.DOTALL,
 )
+_LOCKLESS = re.compile(r"\A(?:revoke|grant)\b|\bexecute format\('alter function\b")
+"""Scripts that nobody waits for: rights, and how functions are planned."""
 _COMMENT = re.compile(r"comment\s+on\s+(?P<kind>function|view|column)\s+\w+\.(?P<name>\w+)")
 
 
@@ -62,6 +64,22 @@ class Object:
         """Makes it anew in its place, with its grants and whatever depends on it."""
         first = re.sub(r"^create\s", "create or replace ", self.statements[0])
         return _joined(first, *self.statements[1:])
+
+    @property
+    def takes_locks(self) -> bool:
+        """Whether replacing it makes anybody wait. A function never does, nor what is said of it."""
+        return self.kind in ("view", "trigger") or (
+            self.kind == "script" and not _LOCKLESS.search(self.statements[0])
+        )
+
+    def mentions(self, functions: Set[str]) -> bool:
+        """Whether this is a script that says something of one of these."""
+        return self.kind == "script" and not functions.isdisjoint(self.words)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Everything that it may name."""
+        return frozenset(re.findall(r"\w+", _joined(*self.statements)))
 
     def _closing(self) -> Iterator[str]:
         if self.kind in ("function", "view"):
@@ -104,8 +122,7 @@ def _with_checksums(objects: dict[Key, Object]) -> Iterator[Object]:
     for key, item in objects.items():
         named = ""
         if item.kind == "script":
-            words = set(re.findall(r"\w+", _joined(*item.statements)))
-            named = "".join(functions[name] for name in sorted(words & functions.keys()))
+            named = "".join(functions[name] for name in sorted(item.words & functions.keys()))
         yield replace(item, checksum=_sha256(sums[key] + named) if named else sums[key])
 
 

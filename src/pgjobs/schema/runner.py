@@ -18,10 +18,16 @@ from pgjobs.schema.script import Script
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
-LOCK_TIMEOUT = timedelta(seconds=10)
+LOCK_TIMEOUT = timedelta(seconds=30)
 TURN_TIMEOUT = timedelta(minutes=5)
-LOCK_TRY = timedelta(milliseconds=25)
-"""Whoever asks for a table while we wait for its lock waits behind us, so we never wait for long."""
+_TRIES = (
+    (timedelta(0), timedelta(milliseconds=25)),
+    (timedelta(seconds=5), timedelta(milliseconds=100)),
+    (timedelta(seconds=15), timedelta(milliseconds=400)),
+)
+"""How long a try waits for its locks, by how long there have been tries. Whoever asks for a table while we
+wait for it waits behind us, so never long; but where every call takes longer than a try, none would succeed.
+"""
 
 _INCLUDED = ("grants_now", "objects_now")
 
@@ -94,12 +100,14 @@ async def set_lock_timeout(connection: Connection, timeout: timedelta) -> None:
 async def patiently(
     connection: Connection, attempt: Callable[[], Awaitable[None]], patience: timedelta, name: str
 ) -> None:
-    """Does something that needs locks, all of them or none: never waits for one longer than a moment,
+    """Does something that needs locks, all of them or none: never waits for them longer than a moment,
     so that nobody waits long behind us, and tries again.
     """
-    until = time.monotonic() + patience.total_seconds()
-    one_try = min(LOCK_TRY, patience)
+    began = time.monotonic()
+    until = began + patience.total_seconds()
     while True:
+        tried = timedelta(seconds=time.monotonic() - began)
+        one_try = min(max(wait for after, wait in _TRIES if after <= tried), patience)
         try:
             async with connection.transaction():
                 await set_lock_timeout(connection, one_try)
@@ -124,4 +132,7 @@ def failures_named_after(script: Script) -> Iterator[None]:
     except asyncpg.PostgresError as error:
         line = script.sql.count("\n", 0, int(error.position)) + script.line if error.position else None
         place = f"{script.name}, line {line}" if line else script.name
-        raise MigrationFailed(f"{place}: {error}", detail=error.detail, hint=error.hint) from error
+        # Postgres would advise to drop with cascade, and so what is somebody else's.
+        is_in_use = isinstance(error, asyncpg.DependentObjectsStillExistError)
+        hint = "Drop what depends on it, run it again, then create that again" if is_in_use else error.hint
+        raise MigrationFailed(f"{place}: {error.args[0]}", detail=error.detail, hint=hint) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
@@ -29,20 +29,36 @@ from pgjobs.server import (
 )
 from pgjobs.server.access_log import RequestLog
 from pgjobs.server.auth.credentials import Reading
+from pgjobs.server.cells.app import Upkeep, add_cells, kept_up, serving_cells
 from pgjobs.server.fast_path import FastPath
 from pgjobs.server.problems import problem_exception_handler
 from pgjobs.server.reading import LookQueueDep, TellWhenWritten
+from pgjobs.settings import CellAddress
 from pgjobs.upkeep.schedules import run_schedules
 from pgjobs.upkeep.sweeper import run_sweeper
 
 
 def create_app(
-    queue: Queue | None = None, *, settings: ApiSettings | None = None, url: str | None = None
+    queue: Queue | None = None,
+    *,
+    settings: ApiSettings | None = None,
+    url: str | None = None,
+    cells: Sequence[CellAddress] = (),
 ) -> FastAPI:
-    """The API with health checks, request ids and upkeep; opens the environment's queue unless given one."""
+    """The API with health checks, request ids and upkeep; opens the environment's queue unless given one.
+
+    With `cells` it serves several databases with a queue each: docs/scale.md.
+    """
     settings = settings or ApiSettings()
     if "public_reads" not in settings.model_fields_set:
         settings = settings.model_copy(update={"public_reads": False})
+
+    @asynccontextmanager
+    async def over_cells(app: FastAPI) -> AsyncIterator[None]:
+        app.state.pgjobs_queue_is_hosts = True
+        tsio, upkeep = getattr(app.state, "pgjobs_tsio", None), upkeep_of(settings)
+        async with serving_cells(app, cells, settings) as served, kept_up(served, upkeep, settings, tsio):
+            yield
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -52,13 +68,10 @@ def create_app(
         serving = ServerQueue.of(queue or app.state.pgjobs_queue)
         await require_current(serving)
         require_rooms(serving, settings)
-        upkeep = [asyncio.create_task(run_sweeper(serving, settings), name="pgjobs sweeper")]
         has_everything = serving.driver.dialect != "sqlite"
-        if settings.run_schedules and has_everything:
-            upkeep.append(asyncio.create_task(run_schedules(serving), name="pgjobs schedules"))
-        if settings.run_cleanup and has_everything:
-            cleaner = CleanupRunner(serving, node_id=settings.cleanup_node)
-            upkeep.append(asyncio.create_task(cleaner.run(), name="pgjobs cleaner"))
+        upkeep = [
+            asyncio.create_task(keep(serving)) for keep in upkeep_of(settings, has_everything=has_everything)
+        ]
         try:
             yield
         finally:
@@ -72,23 +85,36 @@ def create_app(
         title="pgjobs",
         version=__version__,
         summary="A job system that lives in Postgres.",
-        lifespan=lifespan,
+        lifespan=over_cells if cells else lifespan,
         exception_handlers={
             HTTPException: problem_exception_handler,
             PgJobsError: problem_exception_handler,
             Exception: problem_exception_handler,
         },
     )
+    if cells:
+        add_cells(app)
     install(app, queue, settings=settings)
     app.include_router(console)
     app.include_router(maintenance_router)
     _add_health(app)
     _add_metrics(app)
     serve_sockets(app, settings)
-    app.add_middleware(FastPath)
+    if not cells:
+        app.add_middleware(FastPath)
     app.add_middleware(TellWhenWritten)
     app.add_middleware(RequestLog)
     return app
+
+
+def upkeep_of(settings: ApiSettings, *, has_everything: bool = True) -> list[Upkeep]:
+    """What a server does for a queue beside answering; SQLite has not everything."""
+    upkeep: list[Upkeep] = [lambda queue: run_sweeper(queue, settings)]
+    if settings.run_schedules and has_everything:
+        upkeep.append(run_schedules)
+    if settings.run_cleanup and has_everything:
+        upkeep.append(lambda queue: CleanupRunner(queue, node_id=settings.cleanup_node).run())
+    return upkeep
 
 
 async def require_current(queue: Queue) -> None:

@@ -7,11 +7,13 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Path, Query
 from starlette.requests import Request
+from starlette.responses import Response
 
 from pgjobs.errors import JobNotFound, NotOnSqlite, ProviderNotFound
 from pgjobs.queue.queue import Queue
 from pgjobs.queue.room_names import ROOM, validate_room_id
 from pgjobs.queue.server import ServerQueue
+from pgjobs.server.cells.routing import cells_of
 from pgjobs.server.long_poll import Waiters
 from pgjobs.server.settings import ApiSettings
 
@@ -25,9 +27,18 @@ async def get_queue(request: Request) -> Queue:
     return queue
 
 
-async def serving_queue(queue: Annotated[Queue, Depends(get_queue)]) -> ServerQueue:
-    """The same, whatever a host put in its place, with what endpoints ask."""
+async def home_queue(queue: Annotated[Queue, Depends(get_queue)]) -> ServerQueue:
+    """The same, whatever a host put in its place, with what endpoints ask; who is who is known here."""
     return ServerQueue.of(queue)
+
+
+HomeQueueDep = Annotated[ServerQueue, Depends(home_queue)]
+
+
+async def serving_queue(request: Request, response: Response, home: HomeQueueDep) -> ServerQueue:
+    """The queue a request is for: where there are several cells, the one that it leads to."""
+    cells = cells_of(request)
+    return home if cells is None else await cells.serving(request, response)
 
 
 def get_settings(request: Request = None) -> ApiSettings:  # type: ignore[assignment]

@@ -34,6 +34,7 @@ _SCHEMA: dict[str, Any] = {
 }
 _HEADERS: dict[int, dict[str, str]] = {
     401: {"WWW-Authenticate": "Always `Bearer`."},
+    429: {"Retry-After": "When to retry, in seconds."},
     503: {"Retry-After": "When to retry, in seconds."},
     504: {"Retry-After": "When to retry, in seconds."},
 }
@@ -90,7 +91,9 @@ def shorten(document: Document) -> None:
                 operation["responses"][status] = _referred(components, response)
         for parameter in operation.get("parameters", ()):
             _plain(parameter)
-    for schema in components.get("schemas", {}).values():
+    for title, schema in components.get("schemas", {}).items():
+        if schema.get("title") == title:
+            del schema["title"]
         for name, member in schema.get("properties", {}).items():
             schema["properties"][name] = _untitled(name, _nullable(member))
     _share_parameters(components, ours)
@@ -130,12 +133,15 @@ def _referred(components: Document, response: dict[str, Any]) -> dict[str, str]:
     name = ".".join(response[_MARK])
     content = {**response["content"][MEDIA_TYPE], "schema": {"$ref": "#/components/schemas/Problem"}}
     shared = {**response, "content": {MEDIA_TYPE: content}}
+    del shared[_MARK]
     components.setdefault("responses", {})[name] = shared
     return {"$ref": f"#/components/responses/{name}"}
 
 
 def _plain(parameter: dict[str, Any]) -> None:
     """No parameter is null, but left out; that it may be, and what it means, is said already."""
+    if parameter.get("required") is False:
+        del parameter["required"]
     schema = parameter["schema"]
     alternatives = [each for each in schema.pop("anyOf", ()) if each != {"type": "null"}]
     if len(alternatives) == 1:
@@ -154,15 +160,13 @@ def _untitled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_PLAIN_ONLY = frozenset({"enum", "const", "format"})
+_ONLY_WITHOUT_NULL = frozenset({"enum", "const"})
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """A type or null, said in a word instead of in two schemas."""
     match schema.get("anyOf"):
-        case [{"type": str(kind)} as value, {"type": "null"}] if (
-            not {"enum", "const", "format"} & value.keys()
-        ):
+        case [{"type": str(kind)} as value, {"type": "null"}] if not _ONLY_WITHOUT_NULL & value.keys():
             rest = {name: part for name, part in schema.items() if name != "anyOf"}
             return {**value, "type": [kind, "null"], **rest}
     return schema

@@ -23,6 +23,7 @@ from pgjobs.errors import (
     NotOnSqlite,
     PayloadTooLarge,
     PgJobsError,
+    QuotaExceeded,
     SchemaBehind,
     SchemaChanged,
 )
@@ -94,7 +95,10 @@ class ProblemException(Exception):
 
 
 def problem(
-    name: str, detail: str | None = None, errors: Sequence[FieldProblem] | None = None
+    name: str,
+    detail: str | None = None,
+    errors: Sequence[FieldProblem] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> ProblemException:
     """One of the known problems, ready to be raised."""
     status, _ = KNOWN[name]
@@ -105,7 +109,7 @@ def problem(
         detail=detail,
         errors=list(errors) if errors else None,
     )
-    return ProblemException(body, _HEADERS.get(name))
+    return ProblemException(body, headers or _HEADERS.get(name))
 
 
 def as_problem(error: Exception) -> ProblemException:  # noqa: PLR0911
@@ -115,6 +119,8 @@ def as_problem(error: Exception) -> ProblemException:  # noqa: PLR0911
             return error
         case NotOnSqlite():
             return problem(error.problem, f"{error.message}. {error.hint}")
+        case QuotaExceeded():
+            return problem(error.problem, error.message, headers={"Retry-After": str(error.retry_after)})
         case PgJobsError():
             return problem(error.problem if error.problem in KNOWN else "internal-error", error.message)
         case RequestValidationError():

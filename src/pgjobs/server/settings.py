@@ -27,6 +27,18 @@ def _listed(given: Any) -> Any:
     return [name.strip() for name in given.split(",") if name.strip()]
 
 
+def _homes(given: Any) -> Any:
+    """Cells by room as a shell writes them, `room=cell,room=cell`; or as JSON."""
+    if not isinstance(given, str):
+        return given
+    if given.lstrip().startswith("{"):
+        return json.loads(given)
+    pairs = [pair.partition("=") for pair in _listed(given)]
+    if not all(room.strip() and cell.strip() for room, _, cell in pairs):
+        raise ValueError("must be room=cell,room=cell")
+    return {room.strip(): cell.strip() for room, _, cell in pairs}
+
+
 class ApiSettings(BaseSettings):
     """Limits, waiting times and switches of the HTTP API."""
 
@@ -69,6 +81,9 @@ class ApiSettings(BaseSettings):
 
     trace_url: str | None = Field(default=None, pattern=r"^https?://[^\s{}]*\{trace_id\}[^\s{}]*$")
     """Where a trace is shown, with `{trace_id}` in its place."""
+
+    room_cells: Annotated[dict[str, str], NoDecode, BeforeValidator(_homes)] = {}
+    """Where there are several cells, which is home to which room; the first is home to all others."""
 
     run_schedules: bool = True
     run_cleanup: bool = True

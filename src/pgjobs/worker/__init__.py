@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pgjobs.worker.cells import CellsWorker
 from pgjobs.worker.worker import Worker
 
-__all__ = ["Worker"]
+__all__ = ["CellsWorker", "Worker"]

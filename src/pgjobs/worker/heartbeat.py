@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from pgjobs.drivers import Driver
@@ -92,7 +92,7 @@ class Keeper:
 
     async def _beat(self, queue: Queue) -> None:
         assert self.worker_id is not None
-        await queue.heartbeat_worker(self.worker_id)
+        await queue.heartbeat_worker(self.worker_id, clock=datetime.now(UTC))
 
     async def _renew(self, queue: Queue) -> None:
         """Renews leases that have used up a quarter of their time; fresh ones end by themselves first."""

@@ -106,7 +106,8 @@ class Worker:
         """Begins a graceful end."""
         self._stopped.set()
 
-    def _signalled(self, number: signal.Signals) -> None:
+    def signalled(self, number: signal.Signals) -> None:
+        """A signal came: the first begins a graceful end, another hurries it."""
         self.stopped_by = self.stopped_by or number
         (self._hurried if self._stopped.is_set() else self._stopped).set()
 
@@ -114,7 +115,7 @@ class Worker:
         """Runs until stopped; with `signals`, SIGTERM and SIGINT stop it, and a second one hurries it."""
         if signals:
             for number in (signal.SIGTERM, signal.SIGINT):
-                asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
+                asyncio.get_running_loop().add_signal_handler(number, self.signalled, number)
         try:
             await self.start()
         except (*TRANSIENT, DatabaseUnavailable):

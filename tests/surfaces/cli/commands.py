@@ -70,9 +70,11 @@ def every_command() -> list[str]:
 
 
 # The terminal is its own: the kernel tells it, and nobody else, when the window is closed.
+# Tests that run without a terminal may be told to ignore that, and so would what they start.
 OWNED = """
-import fcntl, os, sys, termios
+import fcntl, os, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGHUP, signal.{hangup})
 os.execvp(sys.argv[1], sys.argv[1:])
 """
 
@@ -80,12 +82,14 @@ os.execvp(sys.argv[1], sys.argv[1:])
 class Terminal:
     """A command with a terminal of its own, 120 columns wide."""
 
-    def __init__(self, *arguments: object, cwd: Path | None = None, **more: str) -> None:
+    def __init__(
+        self, *arguments: object, cwd: Path | None = None, hangup: str = "SIG_DFL", **more: str
+    ) -> None:
         self._master, slave = pty.openpty()
         self._is_closed = False
         self.shown = ""
         self.process = subprocess.Popen(
-            [sys.executable, "-c", OWNED, *self._command(arguments)],
+            [sys.executable, "-c", OWNED.format(hangup=hangup), *self._command(arguments)],
             env=environment(TERM="xterm-256color", COLUMNS="120", LINES="40", **more),
             cwd=cwd,
             stdin=slave,

@@ -19,6 +19,7 @@ from tests.surfaces.worker.patience import until
 pytestmark = pytest.mark.postgres_only
 
 
+@pytest.mark.long
 async def test_the_demo_shows_all_that_the_console_is_for(database_url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(demo_traffic, "BEAT", 0.2)
     monkeypatch.setattr(demo_traffic, "OFTEN", timedelta(seconds=1))

@@ -16,7 +16,8 @@ import pytest
 
 from pgjobs.schema.embedded import EmbeddedPostgres, EmbeddedPostgresError, find_binaries
 from tests.server import new_home
-from tests.surfaces.cli.commands import ROOT, Program, Terminal, run, start
+from tests.surfaces.cli.commands import ROOT, Program, Terminal, start
+from tests.surfaces.cli.warm import run
 
 try:
     find_binaries()
@@ -206,17 +207,8 @@ def test_a_server_that_a_killed_run_left_behind_is_not_left_behind_again(here: P
     assert EmbeddedPostgres.running_in(here / ".pgjobs") is None
 
 
-@pytest.fixture
-def nohup() -> Iterator[None]:
-    """What is started ignores that a terminal closes."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("nohup")
 def test_under_nohup_it_goes_on_without_a_terminal(here: Path):
-    with Terminal("dev", "--port", 0, cwd=here) as terminal:
+    with Terminal("dev", "--port", 0, cwd=here, hangup="SIG_IGN") as terminal:
         terminal.until("Ctrl-C ends it", 120)
         terminal.process.send_signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):

@@ -37,6 +37,7 @@ def server(home: Path) -> Iterator[EmbeddedPostgres]:
         pytest.skip(str(error))
 
 
+@pytest.mark.long
 def test_the_operations_guide_works_from_installing_to_failover(home: Path, server: EmbeddedPostgres):
     needs("psql", "pgbouncer", "pg_dump", "curl")
     standby = free_port()
@@ -67,6 +68,7 @@ def test_the_operations_guide_works_from_installing_to_failover(home: Path, serv
     assert server.password not in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_the_guide_to_the_command_line_works(home: Path, server: EmbeddedPostgres):
     del server  # skips where there is no Postgres to start
     here = home / "here"

@@ -36,6 +36,23 @@ async def test_a_job_is_limited_and_the_limit_lifted(pgjobs: Pgjobs, queue: Queu
     assert pgjobs("jobs", "limit", job, "0").returncode != 0
 
 
+@pytest.mark.postgres_only
+async def test_a_policy_is_shown_and_changed_in_part(pgjobs: Pgjobs, queue: Queue, job: str):
+    before = await queue.get_job(job)
+    done = pgjobs("jobs", "policy", job, "--max-attempts", 7, "--backoff", "30s", "--events", "full")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"{job} has a new policy.\n")
+    now = await queue.get_job(job)
+    assert (now.max_attempts, now.backoff_base.total_seconds(), now.events) == (7, 30, "full")
+    assert now.backoff_cap == before.backoff_cap
+    shown = pgjobs("jobs", "policy", job)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert [line.split()[0] for line in shown.stdout.splitlines()] == [
+        *("max_attempts", "backoff_base", "backoff_cap", "events"),
+    ]
+    assert pgjobs("jobs", "policy", job, "--longest-backoff", "1s").returncode == 2
+    assert (await queue.get_job(job)).backoff_cap == before.backoff_cap
+
+
 async def test_archived_jobs_are_listed_when_asked_for(pgjobs: Pgjobs, queue: Queue, job: str):
     await queue.archive_job(job)
     assert JOB not in pgjobs("jobs", "list").stdout

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from pgjobs.queue.server import ServerQueue as Queue
-from tests.surfaces.cli.commands import run
+from tests.surfaces.cli.warm import run
 
 
 @pytest.fixture

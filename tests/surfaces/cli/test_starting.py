@@ -125,7 +125,7 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
     commands: list[tuple[object, ...]] = [
         ("--help",), ("tasks", "retry", "--help"), ("tasks", "nothing"), ("tasks", "list", "--json"),
         ("tasks", "list"), ("tasks", "show", task), ("tasks", "why", task), ("tasks", "wait", task),
-        ("tasks", "ignore", task), ("tasks", "unignore", task),
+        ("tasks", "log", task), ("tasks", "ignore", task), ("tasks", "unignore", task),
         ("tasks", "signal", task, "approved"), ("tasks", "cancel", task), ("workflows", "list"),
         ("workflows", "show", flow), ("workflows", "cancel", flow), ("workflows", "retry", flow),
         ("tasks", "retry", "--status", "cancelled", "--yes"),

@@ -233,3 +233,25 @@ async def test_the_log_of_a_task_is_shown_and_followed_to_its_end(pgjobs: Pgjobs
     assert fourth.strip() == "[31mred"
     last = pgjobs("tasks", "log", task, "--lines", 1, "--json")
     assert [json.loads(line)["number"] for line in last.stdout.splitlines()] == [4]
+
+
+@pytest.mark.postgres_only
+async def test_a_failed_task_is_replaced_by_a_copy_whose_hidden_secrets_are_kept(
+    pgjobs: Pgjobs, queue: Queue, job: str
+):
+    task = await queue.submit_task(job, {"to": "nobody", "api_key": "k-12345"}, owner="ada")
+    leases = await queue.claim_tasks(holder="h", lease=timedelta(minutes=1), in_room="@global")
+    await queue.fail_tasks(leases, ["no such mailbox"], retryable=[False])
+    edited = '{"to": "ada", "api_key": "…"}'
+    done = pgjobs("tasks", "resubmit", task.task_id, edited, "--replace", "--reason", "typo")
+    assert (done.returncode, done.stderr) == (0, f"The copy takes the place of task {task.task_id}.\n")
+    copy = await queue.get_task(int(done.stdout))
+    assert (copy.status, copy.owner) == ("pending", "ada")
+    assert (await queue.get_task(task.task_id)).status == "ignored"
+    beside = pgjobs("tasks", "resubmit", copy.id)
+    assert int(beside.stdout) > copy.id
+    # Only whoever claims a task sees its secrets.
+    claimed = await queue.claim_tasks(holder="h", lease=timedelta(minutes=1), in_room="@global", quantity=9)
+    assert [lease.payload for lease in claimed] == [{"to": "ada", "api_key": "k-12345"}] * 2
+    assert pgjobs("tasks", "resubmit", copy.id, "{").returncode == 2
+    assert pgjobs("tasks", "resubmit", 10**9).returncode == 3

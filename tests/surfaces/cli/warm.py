@@ -6,6 +6,7 @@ What depends on how a command starts is tested with processes of its own.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import signal
@@ -13,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 from tests.surfaces.cli.commands import ROOT, Done, environment
@@ -68,8 +71,19 @@ def run(*arguments: object, stdin: str | None = "", cwd: Path | None = None, **m
     return _warm().run(*arguments, stdin=stdin, cwd=cwd, **more)
 
 
-def _serve() -> None:
+def _import_everything() -> None:
+    """What commands import when they run, so that what is forked has it."""
+    import pgjobs
 
+    for module in walk_packages(pgjobs.__path__, "pgjobs."):
+        # Programs of their own, and what is there for hosts that bring its package.
+        if not module.name.endswith("__main__") and not module.name.startswith("pgjobs.contrib.django"):
+            import_module(module.name)
+    gc.freeze()
+
+
+def _serve() -> None:
+    _import_everything()
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

@@ -105,6 +105,8 @@ as $$
 begin
   delete from pgjobs.steps as s where s.task_id = any (_forget_durable.task_ids);
   delete from pgjobs.kept_progress as k where k.task_id = any (_forget_durable.task_ids);
+  delete from pgjobs.kept_results as r where r.task_id = any (_forget_durable.task_ids);
+  delete from pgjobs.completion_tokens as c where c.task_id = any (_forget_durable.task_ids);
   delete from pgjobs.signals as g where g.task_id = any (_forget_durable.task_ids);
   delete from pgjobs.task_log as l where l.task_id = any (_forget_durable.task_ids);
   if pgjobs._are_dependencies_used() then

@@ -45,8 +45,12 @@ begin
         and o.job_id = any (_generic_homes.job_ids) and o.task_id < _generic_homes.before
       union all
       select i.task_id from pgjobs.ignored as i
-      where _generic_homes.status = 'cancelled'
+      where _generic_homes.status = 'cancelled' and not i.is_quarantined
         and i.job_id = any (_generic_homes.job_ids) and i.task_id < _generic_homes.before;
+    when 'quarantined' then
+      return query
+      select i.task_id from pgjobs.ignored as i
+      where i.is_quarantined and i.job_id = any (_generic_homes.job_ids) and i.task_id < _generic_homes.before;
     else
       return;
   end case;
@@ -81,3 +85,58 @@ $$;
 
 comment on function pgjobs._check_job_type is
   'Refuses names that a job type cannot have. Example: select pgjobs._check_job_type(''chatbooks'', ''default'', ''export'')';
+
+-- How many jobs of an owner are under leases that have not lapsed, in a domain. Whoever counts
+-- has the owner's turn until their transaction ends, so that no two count the same slot.
+create function pgjobs._inflight(domain text, owner_user_id text)
+returns bigint
+language plpgsql volatile
+as $$
+begin
+  perform pgjobs._require_read_committed('Jobs that a quota counts are acquired');
+  perform pg_advisory_xact_lock(hashtextextended('inflight:' || domain || ':' || coalesce(owner_user_id, ''), 7));
+  return (
+    select count(*)
+    from pgjobs.leases as l
+    join pgjobs.tasks as t on t.id = l.task_id
+    where t.room = _inflight.domain and t.owner is not distinct from _inflight.owner_user_id
+      and (l.until is null or l.until > pgjobs._now())
+  );
+end
+$$;
+
+comment on function pgjobs._inflight is
+  'How many jobs of an owner are leased. Example: select pgjobs._inflight(''chatbooks'', ''ada'')';
+
+-- Jobs by what they are, in a status of the generic job manager that is not completed, oldest first.
+create function pgjobs._chosen_generic(
+  domain text, queue text, job_type text, status text, owner_user_id text, most integer
+)
+returns bigint[]
+language plpgsql stable
+set search_path = pg_catalog, pgjobs, pg_temp
+as $$
+declare
+  v_jobs integer[] := array(
+    select j.id from pgjobs.jobs as j
+    where j.room = coalesce(_chosen_generic.domain, j.room)
+      and j.category = coalesce(_chosen_generic.queue, j.category)
+      and j.name = coalesce(_chosen_generic.job_type, j.name)
+  );
+begin
+  if most is null or most not between 1 and 1000 then
+    perform pgjobs._refuse('validation-error', 'limit must be between 1 and 1000', format('Got %s.', most));
+  end if;
+  return array(
+    select t.id
+    from pgjobs._generic_homes(_chosen_generic.status, v_jobs, 9223372036854775807) as h
+    join pgjobs.tasks as t on t.id = h.task_id
+    where _chosen_generic.owner_user_id is null or t.owner = _chosen_generic.owner_user_id
+    order by t.id
+    limit _chosen_generic.most
+  );
+end
+$$;
+
+comment on function pgjobs._chosen_generic is
+  'Jobs by what they are. Example: select pgjobs._chosen_generic(''chatbooks'', ''default'', null, ''queued'', null, 100)';

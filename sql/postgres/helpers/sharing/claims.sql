@@ -32,10 +32,17 @@ begin
       format('The transaction is %s.', upper(current_setting('transaction_isolation'))), 'Claim in a transaction of its own.');
   end if;
   for v_job in select j.id from unnest(_claim_shared.jobs) as j (id) order by random() loop
-    v_taken := v_taken || pgjobs._claim_by_key(
-      v_job, wanted - cardinality(v_taken), worker_id, holder, until, start, _claim_shared.now, of_owner, of_project,
-      v_taken = '{}'
-    );
+    v_taken := v_taken || case
+      when exists (select from pgjobs.jobs as j where j.id = v_job and j.is_capped)
+        then pgjobs._claim_within_quotas(
+          v_job, wanted - cardinality(v_taken), worker_id, holder, until, start, _claim_shared.now, of_owner, of_project,
+          v_taken = '{}'
+        )
+      else pgjobs._claim_by_key(
+        v_job, wanted - cardinality(v_taken), worker_id, holder, until, start, _claim_shared.now, of_owner, of_project,
+        v_taken = '{}'
+      )
+    end;
     exit when cardinality(v_taken) >= wanted;
   end loop;
   if v_taken <> '{}' then
@@ -126,7 +133,7 @@ comment on function pgjobs._job_room is
 -- key's lock was taken, by statements that see what its last holder committed.
 create function pgjobs._claim_by_key(
   job_id integer, wanted integer, worker_id uuid, holder text, until timestamptz, start boolean, now timestamptz,
-  of_owner text, of_project text, waits boolean
+  of_owner text, of_project text, waits boolean, not_of text[] default '{}'
 )
 returns bigint[]
 language plpgsql volatile
@@ -165,7 +172,7 @@ begin
     );
     v_batch := pgjobs._take_by_key(
       v_policy, v_keys, v_turns.places, v_left, cardinality(v_turns.keys) < v_asked, worker_id, holder, until, start,
-      _claim_by_key.now, of_owner, of_project
+      _claim_by_key.now, of_owner, of_project, not_of
     );
     v_taken := v_taken || v_batch;
     v_left := v_left - cardinality(v_batch);
@@ -248,7 +255,7 @@ comment on function pgjobs._wait_for_key is
 -- rates. Where these are all keys that have a turn, it is as many turns as fit.
 create function pgjobs._take_by_key(
   policy pgjobs.sharing, keys text[], places bigint[], wanted integer, are_all boolean, worker_id uuid, holder text,
-  until timestamptz, start boolean, now timestamptz, of_owner text, of_project text
+  until timestamptz, start boolean, now timestamptz, of_owner text, of_project text, not_of text[]
 )
 returns bigint[]
 language plpgsql volatile
@@ -256,7 +263,7 @@ as $$
 #variable_conflict use_column
 declare
   v_luck text := pgjobs._token_seed();
-  v_is_choosy boolean := of_owner is not null or of_project is not null;
+  v_is_choosy boolean := of_owner is not null or of_project is not null or not_of <> '{}';
   v_tasks bigint[];
   v_keys text[];
 begin
@@ -294,6 +301,7 @@ begin
           where t.id = c.task_id
             and t.owner is not distinct from coalesce(_take_by_key.of_owner, t.owner)
             and t.project is not distinct from coalesce(_take_by_key.of_project, t.project)
+            and (t.room || ':' || coalesce(t.owner, '')) <> all (_take_by_key.not_of)
         ))
       order by c.place, c.task_id
       limit least(p.room, greatest(_take_by_key.wanted - p.before, 0))

@@ -152,7 +152,8 @@ begin
       perform pgjobs._offer_all_keys(v_job.job_id);
     end if;
   end loop;
-  return pgjobs._sweep_unique(_sweep_sharing.now, batch) + pgjobs._sweep_rate_notes(batch);
+  return pgjobs._sweep_unique(_sweep_sharing.now, batch) + pgjobs._sweep_rate_notes(batch)
+    + pgjobs._sweep_quotas(_sweep_sharing.now, batch);
 end
 $$;
 

@@ -45,7 +45,7 @@ begin
   select
     coalesce(array_agg(j.id), '{}'),
     coalesce(array_agg(j.id) filter (where j.max_running is not null), '{}'),
-    array_agg(j.id) filter (where j.is_shared)
+    array_agg(j.id) filter (where j.is_shared or j.is_capped)
   into _claimable_jobs.jobs, _claimable_jobs.limited, _claimable_jobs.shared
   from pgjobs.jobs as j
   where j.id = any (_claimable_jobs.jobs)
@@ -123,7 +123,7 @@ begin
       select from pgjobs.scheduled as c
       where (c.run_at, c.task_id) >= (pgjobs._timestamp(v_schedule[1]), v_schedule[2]) and c.run_at <= _open_claim.now
     ),
-    array_agg(j.id), array_agg(a.priority), bool_or(j.max_running is not null or j.events = 'full' or j.is_shared),
+    array_agg(j.id), array_agg(a.priority), bool_or(j.max_running is not null or j.events = 'full' or j.is_shared or j.is_capped),
     exists (select from pgjobs.targets)
   into
     _open_claim.until, v_is_due, _open_claim.jobs, _open_claim.priorities, v_are_special, _open_claim.are_targeted
@@ -142,7 +142,7 @@ begin
   if v_are_special then
     select
       array_agg(j.id) filter (where j.max_running is not null), array_agg(j.id) filter (where j.events = 'full'),
-      array_agg(j.id) filter (where j.is_shared)
+      array_agg(j.id) filter (where j.is_shared or j.is_capped)
     into _open_claim.limited, _open_claim.told, _open_claim.shared
     from pgjobs.jobs as j
     where j.id = any (_open_claim.jobs);

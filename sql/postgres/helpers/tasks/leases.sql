@@ -81,9 +81,11 @@ comment on function pgjobs._outages_in_a_row is
 -- of a single entry counts for all.
 --
 -- An outage (kind `outage`) is not the task's fault: it is noted and waited for, and uses
--- up no attempt, as long as there were not too many in a row.
+-- up no attempt, as long as there were not too many in a row. One that ended in the same way
+-- too often is quarantined. With `again_in` that is how long retries wait.
 create function pgjobs._end_attempts(
-  held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamptz
+  held tid[], tokens uuid[], errors text[], kinds text[], retryable boolean[], now timestamptz,
+  again_in interval default null, same_error integer default null
 )
 returns table (task_id bigint, status text, run_at timestamptz)
 language plpgsql volatile
@@ -92,10 +94,13 @@ as $$
 declare
   v_tasks bigint[];
   v_limited integer[];
+  v_aside bigint[] := '{}';
 begin
   select array_agg(l.task_id), array_agg(l.job_id) filter (where l.is_limited) into v_tasks, v_limited
-  from pgjobs.leases as l
-  where l.ctid = any (_end_attempts.held);
+  from pgjobs.leases as l where l.ctid = any (_end_attempts.held);
+  if _end_attempts.kinds is not null and pgjobs._may_be_poison(_end_attempts.kinds[1], _end_attempts.same_error) then
+    v_aside := pgjobs._poisoned(_end_attempts.held, _end_attempts.tokens, _end_attempts.kinds, _end_attempts.same_error);
+  end if;
   return query
   with gone as (
     delete from pgjobs.leases as l where l.ctid = any (_end_attempts.held) returning l.*
@@ -111,10 +116,11 @@ begin
           and coalesce(p.is_retryable, true)
           and (g.attempt < t.max_attempts or g.outages is not null)
           and (j.max_age is null or t.created_at > _end_attempts.now - j.max_age)
-          then 'pending'
+          then case when g.task_id = any (v_aside) then 'ignored' else 'pending' end
         else 'failed'
       end as verdict,
       _end_attempts.now + case
+        when _end_attempts.again_in is not null then _end_attempts.again_in
         when p.kind is null and g.outages is not null
           then pgjobs._backoff(g.task_id, g.outages + 1, '1 second', '1 minute', 0.25, null)
         when p.kind is null then pgjobs._backoff(g.task_id, g.attempt, j.backoff_base, j.backoff_cap, j.jitter_share, j.jitter_cap)
@@ -144,10 +150,10 @@ begin
     select
       task_id, attempt, 'failed', token, worker_id, holder, due_at, claimed_at, started_at, _end_attempts.now, error, kind
     from judged
-    where verdict = 'pending'
+    where verdict in ('pending', 'ignored')
   ), progressed as (
     insert into pgjobs.kept_progress as k (task_id, progress)
-    select task_id, progress from judged where verdict = 'pending' and progress is not null
+    select task_id, progress from judged where verdict in ('pending', 'ignored') and progress is not null
     on conflict (task_id) do update set progress = excluded.progress
   ), later as (
     insert into pgjobs.scheduled (task_id, run_at, job_id, priority, attempt, error, error_kind, key)
@@ -155,6 +161,13 @@ begin
       task_id, again_at, job_id, priority, attempt - case when outages is null then 0 else 1 end, error, kind, key
     from judged
     where verdict = 'pending'
+  ), aside as (
+    insert into pgjobs.ignored (task_id, job_id, attempt, ignored_at, reason, is_quarantined)
+    select
+      task_id, job_id, attempt, _end_attempts.now,
+      pgjobs._why_poison(kind), true
+    from judged
+    where verdict = 'ignored'
   ), ended as (
     insert into pgjobs.outcomes (
       task_id, job_id, status, attempt, token, worker_id, holder, due_at, claimed_at, started_at, ended_at,
@@ -164,10 +177,13 @@ begin
       task_id, job_id, verdict, attempt, token, worker_id, holder, due_at, claimed_at, started_at, _end_attempts.now,
       case when verdict = 'failed' then error end, case when verdict = 'failed' then kind end, cancel_reason
     from judged
-    where verdict <> 'pending'
+    where verdict in ('failed', 'cancelled')
   )
   select j.task_id, j.verdict, case when j.verdict = 'pending' then j.again_at end from judged as j;
   perform pgjobs._announce_endings(v_tasks);
+  if v_aside <> '{}' then
+    perform pgjobs._tell_quarantined(v_aside, _end_attempts.now);
+  end if;
   if v_limited <> '{}' then
     perform pgjobs._wake_for_slots(v_limited);
   end if;

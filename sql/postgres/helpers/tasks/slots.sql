@@ -69,14 +69,14 @@ language plpgsql volatile
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 begin
-  if exists (select from pgjobs.jobs as j where j.max_running is not null) then
+  if exists (select from pgjobs.jobs as j where j.max_running is not null or j.is_capped) then
     update pgjobs.leases as l
     set is_limited = true
     where not l.is_limited
       and l.ctid = any (array(
         select c.ctid
         from pgjobs.leases as c
-        join pgjobs.jobs as j on j.id = c.job_id and j.max_running is not null
+        join pgjobs.jobs as j on j.id = c.job_id and (j.max_running is not null or j.is_capped)
         where not c.is_limited
         order by c.task_id
         for update of c skip locked
@@ -97,7 +97,7 @@ as $$
 begin
   perform pgjobs._wake(j.id, count(*))
   from unnest(_wake_for_slots.job_ids) as f (job_id)
-  join pgjobs.jobs as j on j.id = f.job_id and j.max_running is not null
+  join pgjobs.jobs as j on j.id = f.job_id and (j.max_running is not null or j.is_capped)
   group by j.id;
 end
 $$;

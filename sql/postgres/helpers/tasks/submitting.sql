@@ -89,6 +89,7 @@ begin
   if v_job.events = 'full' then
     perform pgjobs._tell_submitted(v_entered);
   end if;
+  perform pgjobs._use_quota(v_room, _submit_many.owner, v_entered, v_now) where v_job.is_metered or v_room <> v_job.room;
   perform pgjobs._place_submitted(v_job, v_entered, _submit_many.priority, v_run_at, cardinality(_submit_many.payloads), v_now);
   if _submit_many.after is not null then
     perform pgjobs._block(v_entered, _submit_many.after, coalesce(_submit_many.on_failure, 'cancel'), v_now);

@@ -115,6 +115,9 @@ begin
   if linked_worker_id is not null then
     insert into pgjobs.worker_jobs (worker_id, job_id) values (linked_worker_id, v_job.id) on conflict do nothing;
   end if;
+  if v_is_new and exists (select from pgjobs.quotas as q) then
+    perform pgjobs._mark_metered();
+  end if;
   insert into pgjobs.lanes (job_id, priority)
   select v_job.id, 5 where not exists (select from pgjobs.lanes as l where l.job_id = v_job.id and l.priority = 5);
   return next;

@@ -1,5 +1,7 @@
 -- Changes how a job is retried and recorded; what is left out keeps its value. Workers that
--- register the job with a policy of their own set it again when they start.
+-- register the job with a policy of their own set it again when they start. After
+-- `quarantine_after` attempts in a row whose worker was lost, or that failed with the same kind of
+-- error, a task is quarantined; with 0 none is.
 create function pgjobs.set_job_policy(
   job text,
   max_attempts integer default null,
@@ -7,7 +9,8 @@ create function pgjobs.set_job_policy(
   backoff_cap interval default null,
   events text default null,
   actor text default null,
-  reason text default null
+  reason text default null,
+  quarantine_after integer default null
 )
 returns setof pgjobs.job
 language plpgsql volatile security definer
@@ -30,8 +33,13 @@ begin
   then
     perform pgjobs._refuse('validation-error', 'backoff_base must not be negative, and backoff_cap not less than backoff_base');
   end if;
+  if set_job_policy.quarantine_after not between 0 and 10000 then
+    perform pgjobs._refuse('validation-error', 'quarantine_after must be between 0 and 10000',
+      format('Got %s.', set_job_policy.quarantine_after), 'With 0 no task of the job is quarantined.');
+  end if;
   update pgjobs.jobs as j
   set
+    quarantine_after = coalesce(set_job_policy.quarantine_after, j.quarantine_after),
     max_attempts = coalesce(set_job_policy.max_attempts, j.max_attempts),
     backoff_base = coalesce(set_job_policy.backoff_base, j.backoff_base),
     backoff_cap = coalesce(set_job_policy.backoff_cap, j.backoff_cap),
@@ -42,7 +50,8 @@ begin
     pgjobs._now(), 'job_policy_set', v_job.id, v_job.room, set_job_policy.actor, pgjobs._redact_line(set_job_policy.reason),
     jsonb_strip_nulls(jsonb_build_object(
       'max_attempts', set_job_policy.max_attempts, 'backoff_base', set_job_policy.backoff_base,
-      'backoff_cap', set_job_policy.backoff_cap, 'events', set_job_policy.events
+      'backoff_cap', set_job_policy.backoff_cap, 'events', set_job_policy.events,
+      'quarantine_after', set_job_policy.quarantine_after
     ))
   );
   return query select v.* from pgjobs.job as v where v.id = v_job.id;

@@ -2,7 +2,8 @@
 -- name, and shows them in the words of the generic job manager.
 --
 -- Ends lapsed leases as it goes, so that workers need no sweeper beside them:
--- when nothing was found, and otherwise once a second in each session.
+-- when nothing was found, and otherwise once a second in each session. With `max_inflight` the
+-- named owner has at most so many under leases that have not lapsed, in the domain.
 create function pgjobs.acquire_generic_jobs(
   domain text,
   queue text,
@@ -10,7 +11,9 @@ create function pgjobs.acquire_generic_jobs(
   lease interval,
   quantity integer default 1,
   owner_user_id text default null,
-  project_id bigint default null
+  project_id bigint default null,
+  job_type text default null,
+  max_inflight integer default null
 )
 returns setof pgjobs.generic_jobs
 language plpgsql volatile security definer
@@ -19,6 +22,7 @@ as $$
 #variable_conflict use_column
 declare
   v_clock bigint := pgjobs._clock_ms();
+  v_quantity integer;
   v_tasks bigint[];
   v_job pgjobs.generic_jobs;
 begin
@@ -31,15 +35,26 @@ begin
   if acquire_generic_jobs.lease is null then
     perform pgjobs._refuse('validation-error', 'lease is required');
   end if;
-  v_tasks := array(
+  v_quantity := acquire_generic_jobs.quantity;
+  if acquire_generic_jobs.max_inflight is not null then
+    v_quantity := least(v_quantity, acquire_generic_jobs.max_inflight - pgjobs._inflight(
+      acquire_generic_jobs.domain, acquire_generic_jobs.owner_user_id
+    ));
+  end if;
+  v_tasks := case when v_quantity < 1 and acquire_generic_jobs.quantity > 0 then '{}' else array(
     select c.task_id
     from pgjobs.claim_tasks(
-      quantity => acquire_generic_jobs.quantity, lease => acquire_generic_jobs.lease,
+      quantity => v_quantity, lease => acquire_generic_jobs.lease,
       in_room => acquire_generic_jobs.domain, in_category => acquire_generic_jobs.queue,
       of_owner => acquire_generic_jobs.owner_user_id, of_project => acquire_generic_jobs.project_id::text,
-      holder => acquire_generic_jobs.worker_id, start => true
+      holder => acquire_generic_jobs.worker_id, start => true,
+      job_ids => case when acquire_generic_jobs.job_type is not null then array(
+        select j.id from pgjobs.jobs as j
+        where j.room = acquire_generic_jobs.domain and j.category = acquire_generic_jobs.queue
+          and j.name = acquire_generic_jobs.job_type
+      ) end
     ) as c
-  );
+  ) end;
   if cardinality(v_tasks) = 0 or pgjobs._floor_get('lapsed', v_clock) is null then
     perform pgjobs._floor_set('lapsed', 0, v_clock + 1000);
     perform pgjobs._sweep_leases(pgjobs._now(), 100);

@@ -3,7 +3,8 @@
 -- unless the domain is @global or @internal.
 --
 -- A payload whose idempotency key was used before is not submitted again: its row
--- is that of the first, also after it ended.
+-- is that of the first, also after it ended. `max_queued` and `submits_per_minute` are quotas of
+-- the caller's, for the owner in the domain: beyond them it is refused.
 create function pgjobs.create_generic_jobs(
   domain text,
   queue text,
@@ -14,7 +15,11 @@ create function pgjobs.create_generic_jobs(
   priority integer default 5,
   max_retries integer default 3,
   available_at timestamptz default null,
-  idempotency_keys text[] default null
+  idempotency_keys text[] default null,
+  tags text[] default null,
+  after bigint[] default null,
+  max_queued integer default null,
+  submits_per_minute integer default null
 )
 returns setof pgjobs.generic_jobs
 language plpgsql volatile security definer
@@ -25,6 +30,8 @@ declare
   v_job integer;
   v_archived_at timestamptz;
   v_tasks bigint[];
+  v_new integer;
+  v_has_quota boolean := num_nonnulls(create_generic_jobs.max_queued, create_generic_jobs.submits_per_minute) > 0;
 begin
   select j.id, j.archived_at into v_job, v_archived_at
   from pgjobs.jobs as j
@@ -59,15 +66,27 @@ begin
       ) as r
     );
   end if;
-  v_tasks := array(
-    select s.task_id
+  if v_has_quota then
+    perform pgjobs._count_owner(create_generic_jobs.domain, create_generic_jobs.owner_user_id, pgjobs._now());
+  end if;
+  select array_agg(s.task_id order by s.place), count(*) filter (where s.is_new)
+  into v_tasks, v_new
+  from (
+    select n.task_id, n.is_new, n.item as place
     from pgjobs.submit_tasks(
       job => v_job::text, payloads => create_generic_jobs.payloads, room => create_generic_jobs.domain,
       priority => create_generic_jobs.priority, available_at => create_generic_jobs.available_at,
       max_attempts => create_generic_jobs.max_retries + 1, idempotency_keys => create_generic_jobs.idempotency_keys,
-      owner => create_generic_jobs.owner_user_id, project => create_generic_jobs.project_id::text
-    ) as s
-  );
+      owner => create_generic_jobs.owner_user_id, project => create_generic_jobs.project_id::text,
+      tags => create_generic_jobs.tags, after => create_generic_jobs.after
+    ) as n
+  ) as s;
+  if v_has_quota and v_new > 0 then
+    perform pgjobs._check_quota(
+      create_generic_jobs.domain, create_generic_jobs.owner_user_id, create_generic_jobs.max_queued,
+      create_generic_jobs.submits_per_minute, v_new, pgjobs._now()
+    );
+  end if;
   -- Lateral and not flattened: a join with the view would read all of it.
   return query
   select g.*

@@ -33,9 +33,9 @@ declare
   v_tasks bigint[];
 begin
   perform pgjobs._check_page(list_generic_jobs.page_size, list_generic_jobs.page_offset);
-  if list_generic_jobs.status not in ('queued', 'processing', 'completed', 'failed', 'cancelled') then
+  if list_generic_jobs.status not in ('queued', 'processing', 'completed', 'failed', 'cancelled', 'quarantined') then
     perform pgjobs._refuse('validation-error', format('Unknown status %s', quote_literal(list_generic_jobs.status)),
-      null, 'queued, processing, completed, failed or cancelled');
+      null, 'queued, processing, completed, failed, cancelled or quarantined');
   end if;
   v_tasks := array(
     select t.id

@@ -18,6 +18,8 @@ begin
     union all
     select k.* from pgjobs._troubles_of_keys(v_now) as k
     union all
+    select q.* from pgjobs._troubles_of_quarantine(v_now) as q
+    union all
     select s.* from pgjobs._troubles_of_schedules(v_now) as s
     union all
     select c.* from pgjobs._troubles_of_cleanups(v_now) as c

@@ -1,5 +1,6 @@
 -- One worker as the console shows it: the jobs it serves, the tasks it holds with their
--- leases, and the newest errors it ended tasks with, looked for among the tasks that
+-- leases, how far its clock is off, and the newest errors it ended tasks with, looked for
+-- among the attempts and tasks that failed last.
 create function pgjobs.inspect_worker(worker_id uuid)
 returns table (
   id uuid,
@@ -9,6 +10,7 @@ returns table (
   last_heartbeat_at timestamptz,
   is_alive boolean,
   silent_after interval,
+  clock_ahead interval,
   serves jsonb,
   holds jsonb,
   failures jsonb,
@@ -27,7 +29,7 @@ declare
 begin
   return query
   select
-    w.id, w.name, w.owner, w.registered_at, w.last_heartbeat_at, w.last_heartbeat_at > pgjobs._now() - v_timeout, v_timeout,
+    w.id, w.name, w.owner, w.registered_at, w.last_heartbeat_at, w.last_heartbeat_at > pgjobs._now() - v_timeout, v_timeout, w.clock_ahead,
     (
       select coalesce(jsonb_agg(j.full_name order by j.full_name), '[]')
       from pgjobs.worker_jobs as s

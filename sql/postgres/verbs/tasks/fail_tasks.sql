@@ -1,5 +1,6 @@
 -- Ends attempts with an error. The job's policy decides whether a task waits for
--- another attempt (pending, with run_at) or has failed for good.
+-- another attempt (pending, with run_at), has failed for good, or was put into quarantine
+-- (ignored) because its attempts end in the same way.
 --
 -- A task whose cancellation was requested becomes cancelled instead. Failing
 -- again under the same token gets the same answer, unless it was cancelled. With `holder` the lease must
@@ -32,7 +33,11 @@ begin
   return query
   select
     i.task_id,
-    coalesce(o.status, case when a.task_id is not null then 'pending' end),
+    coalesce(o.status, case
+      when a.task_id is null then null
+      when s.task_id is null and exists (select from pgjobs.ignored as g where g.task_id = a.task_id) then 'ignored'
+      else 'pending'
+    end),
     s.run_at,
     case when o.task_id is null and a.task_id is null then pgjobs._lost_or_unknown(i.task_id) end
   from unnest(fail_tasks.task_ids, fail_tasks.tokens) as i (task_id, token)

@@ -1,8 +1,14 @@
 -- Submits a copy of a task with another payload: same job, room, priority, attempts, owner,
--- project and tags, no idempotency key. With `replace` the first one, which must not be
+-- project and tags. Secrets that are left as they are shown, hidden, keep their value. Whoever
+-- asks again with the same `idempotency_key` gets the same copy. With `replace` the first one, which must not be
 -- running or completed, is ignored or cancelled in the same transaction, so that only one of the two is left to do.
 create function pgjobs.resubmit_task(
-  task_id bigint, payload jsonb default null, replace boolean default false, actor text default null, reason text default null
+  task_id bigint,
+  payload jsonb default null,
+  replace boolean default false,
+  actor text default null,
+  reason text default null,
+  idempotency_key text default null
 )
 returns setof pgjobs.task
 language plpgsql volatile security definer
@@ -13,6 +19,7 @@ declare
   v_task pgjobs.tasks;
   v_status text;
   v_id bigint;
+  v_shows_secrets boolean := (select c.show_secrets from pgjobs.settings as c);
 begin
   select t.* into v_task from pgjobs.tasks as t where t.id = any (pgjobs._tasks_in_reach(array[resubmit_task.task_id]));
   if v_task.id is null then
@@ -21,9 +28,14 @@ begin
   select s.task_id into v_id
   from pgjobs.submit_tasks(
     job => (select j.full_name from pgjobs.jobs as j where j.id = v_task.job_id),
-    payloads => array[coalesce(resubmit_task.payload, v_task.payload)], room => v_task.room, priority => v_task.priority,
+    payloads => array[coalesce(
+      pgjobs._unhidden(resubmit_task.payload, pgjobs._shown_payload(v_task.payload, v_shows_secrets), v_task.payload),
+      v_task.payload
+    )],
+    room => v_task.room, priority => v_task.priority,
     max_attempts => v_task.max_attempts, submitter => resubmit_task.actor, owner => v_task.owner,
-    project => v_task.project, tags => v_task.tags, cross_room => true
+    project => v_task.project, tags => v_task.tags, cross_room => true,
+    idempotency_keys => case when resubmit_task.idempotency_key is not null then array[resubmit_task.idempotency_key] end
   ) as s;
   if resubmit_task.replace then
     v_status := (select t.status from pgjobs.task as t where t.id = v_task.id);

@@ -64,14 +64,14 @@ begin
         exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = submit_tasks.priority)
       into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
       from pgjobs.jobs as j
-      where j.full_name = submit_tasks.job and j.deleted_at is null and j.archived_at is null and not j.is_shared;
+      where j.full_name = submit_tasks.job and j.deleted_at is null and j.archived_at is null and not j.is_shared and not j.is_metered;
     elsif submit_tasks.job ~ '^[0-9]{1,9}$' then
       select
         j.id, j.room, coalesce(submit_tasks.max_attempts, j.max_attempts), j.events = 'full',
         exists (select from pgjobs.lanes as l where l.job_id = j.id and l.priority = submit_tasks.priority)
       into v_job_id, v_job_room, v_attempts, v_is_told, v_has_lane
       from pgjobs.jobs as j
-      where j.id = submit_tasks.job::integer and j.deleted_at is null and j.archived_at is null and not j.is_shared;
+      where j.id = submit_tasks.job::integer and j.deleted_at is null and j.archived_at is null and not j.is_shared and not j.is_metered;
     end if;
   end if;
   if not coalesce(

@@ -7,7 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
 
+from pgjobs.contrib.manager.bulk import BulkCalls
+from pgjobs.contrib.manager.calls import owner_text
 from pgjobs.contrib.manager.leases import LeaseCalls
+from pgjobs.contrib.manager.quotas import MAX_QUEUED, SUBMITS_PER_MIN, fitting, quota_of
+from pgjobs.contrib.manager.reading import ReadingCalls
 from pgjobs.contrib.manager.settings import ManagerSettings, OnLostLease
 from pgjobs.contrib.manager.words import own_words, required
 from pgjobs.errors import InvalidArgument, InvalidTransition, JobNotFound, TaskNotFound
@@ -15,11 +19,12 @@ from pgjobs.queue.queue import Queue
 from pgjobs.queue.records import GenericJob, Json, PruneResult
 
 
-class JobManager(LeaseCalls):
+class JobManager(LeaseCalls, ReadingCalls, BulkCalls):
     """Background jobs by domain, queue and job type, on Postgres or SQLite.
 
     `JobManager(queue)`, or `JobManager(url)`, which connects at the first call.
-    Methods that work on a lease are those of `LeaseCalls`. Rows are mappings with the
+    Methods that work on a lease are those of `LeaseCalls`, those that look are of `ReadingCalls`, those
+    for many jobs at once of `BulkCalls`. Rows are mappings with the
     columns of the view `pgjobs.generic_jobs`.
     """
 
@@ -66,8 +71,15 @@ class JobManager(LeaseCalls):
         max_retries: int = 3,
         available_at: datetime | None = None,
         idempotency_key: str | None = None,
+        *,
+        batch_group: str | None = None,
+        depends_on: Sequence[int] | None = None,
     ) -> GenericJob:
-        """The new job, or the one created under the same idempotency key before."""
+        """The new job, or the one created under the same idempotency key before.
+
+        It waits until the jobs that `depends_on` names have completed. `list_jobs` finds it by
+        its `batch_group`.
+        """
         with own_words(payloads="payload", idempotency_keys="idempotency_key"):
             jobs = await self.create_jobs(
                 domain,
@@ -80,6 +92,8 @@ class JobManager(LeaseCalls):
                 max_retries=max_retries,
                 available_at=available_at,
                 idempotency_keys=None if idempotency_key is None else [idempotency_key],
+                batch_group=batch_group,
+                depends_on=depends_on,
             )
         return jobs[0]
 
@@ -96,25 +110,39 @@ class JobManager(LeaseCalls):
         max_retries: int = 3,
         available_at: datetime | None = None,
         idempotency_keys: Sequence[str | None] | None = None,
+        batch_group: str | None = None,
+        depends_on: Sequence[int] | None = None,
     ) -> list[GenericJob]:
-        """A job for each payload, all or none, in input order."""
+        """A job for each payload, all or none, in input order.
+
+        Beyond what `JOBS_QUOTA_MAX_QUEUED` and `JOBS_QUOTA_SUBMITS_PER_MIN` allow the owner it
+        raises `QuotaExceeded`.
+        """
         required(domain=domain, queue=queue, job_type=job_type, payloads=payloads)
         if isinstance(available_at, datetime) and available_at.tzinfo is None:
             raise InvalidArgument(
                 "available_at has no time zone", hint="Use datetime.now(UTC) + timedelta(…)."
             )
-        return await self._calls.create_generic_jobs(
-            domain,
-            queue,
-            job_type,
-            payloads,
-            owner_user_id=None if owner_user_id is None else str(owner_user_id),
-            project_id=project_id,
-            priority=priority,
-            max_retries=max_retries,
-            available_at=available_at,
-            idempotency_keys=idempotency_keys,
-        )
+        owner = owner_text(owner_user_id)
+        with own_words(after="depends_on"):
+            return await self._calls.create_generic_jobs(
+                domain,
+                queue,
+                job_type,
+                payloads
+                if self.settings.max_json_bytes is None
+                else [fitting(payload, "Payload", self.settings) for payload in payloads],
+                owner_user_id=owner,
+                project_id=project_id,
+                priority=priority,
+                max_retries=max_retries,
+                available_at=available_at,
+                idempotency_keys=idempotency_keys,
+                tags=None if batch_group is None else [f"batch:{batch_group}"],
+                after=depends_on,
+                max_queued=quota_of(MAX_QUEUED, domain, owner),
+                submits_per_minute=quota_of(SUBMITS_PER_MIN, domain, owner),
+            )
 
     async def schedule_job(
         self,
@@ -161,33 +189,6 @@ class JobManager(LeaseCalls):
                 task_uuid=known,
                 owner_user_id=None if owner_user_id is None else str(owner_user_id),
                 project_id=project_id,
-            )
-
-    async def list_jobs(  # noqa: PLR0917
-        self,
-        domain: str | None = None,
-        queue: str | None = None,
-        job_type: str | None = None,
-        status: str | None = None,
-        owner_user_id: str | int | None = None,
-        project_id: int | None = None,
-        *,
-        before: int | None = None,
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[GenericJob]:
-        """Jobs that fit every filter, newest first, at most 500; `before` pages by id."""
-        with own_words():
-            return await self._calls.list_generic_jobs(
-                domain,
-                queue,
-                job_type,
-                status=status,
-                owner_user_id=None if owner_user_id is None else str(owner_user_id),
-                project_id=project_id,
-                before=before,
-                page_size=limit,
-                page_offset=offset,
             )
 
     async def cancel_job(

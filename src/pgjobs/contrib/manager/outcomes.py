@@ -10,16 +10,35 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from pgjobs.contrib.manager.words import required
-from pgjobs.errors import BY_SQLSTATE, InvalidArgument, LeaseLost, PgJobsError, TaskNotFound
-from pgjobs.queue.records import Acknowledged, Failed, GenericJob, Json, Renewed
+from pgjobs.errors import (
+    BY_SQLSTATE,
+    InvalidArgument,
+    InvalidTransition,
+    LeaseLost,
+    PgJobsError,
+    TaskNotFound,
+)
+from pgjobs.queue.records import (
+    Acknowledged,
+    Failed,
+    GenericCompleted,
+    GenericFailed,
+    GenericJob,
+    Json,
+    Renewed,
+)
 
-STATUSES = {"pending": "queued", "claimed": "processing", "running": "processing"}
+STATUSES = {"pending": "queued", "claimed": "processing", "running": "processing", "ignored": "quarantined"}
 _NO_TOKEN = UUID(int=0)
 _SAID = {
     TaskNotFound.sqlstate: ("does not exist", None),
     LeaseLost.sqlstate: (
         "is no longer leased to this worker",
         "The lease lapsed or passed to another worker; stop working on the job.",
+    ),
+    InvalidTransition.sqlstate: (
+        "was ended under another completion_token",
+        "Whoever did has reported it; there is nothing left to do.",
     ),
 }
 """What acknowledgements are refused for, and what to do, in the manager's words."""
@@ -31,6 +50,7 @@ class Completed(NamedTuple):
     id: int
     lease_id: str
     result: Json = None
+    completion_token: str | None = None
 
 
 class Failure(NamedTuple):
@@ -44,15 +64,25 @@ class Failure(NamedTuple):
     error: str | BaseException
     retryable: bool = True
     kind: str | None = None
+    error_code: str | None = None
+    error_class: str | None = None
+    error_stack: str | None = None
+    completion_token: str | None = None
 
     def told(self) -> tuple[str, str | None]:
         """Error and kind as text."""
         required(error=self.error, retryable=self.retryable)
-        if not isinstance(self.error, BaseException):
-            return self.error, self.kind
-        name = type(self.error).__name__
-        said = str(self.error)
-        return _storable(f"{name}: {said}" if said else name), self.kind or _storable(name)[:200]
+        kind = self.error_code or self.kind or self.error_class
+        if isinstance(self.error, BaseException):
+            name = type(self.error).__name__
+            said = str(self.error)
+            text = f"{name}: {said}" if said else name
+            kind = kind or name
+        else:
+            text = f"{self.error_class}: {self.error}" if self.error_class else self.error
+        if self.error_stack:
+            text = f"{text}\n{self.error_stack}"
+        return _storable(text), _storable(kind)[:200] if isinstance(kind, str) else kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +95,7 @@ class Outcome(Mapping[str, Any]):
     leased_until: datetime | None = None
     cancel_requested: bool = False
     problem: PgJobsError | None = None
+    repeated: bool = False
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.__dataclass_fields__:
@@ -84,7 +115,7 @@ class Outcome(Mapping[str, Any]):
         return self
 
 
-def outcome_of(item: Acknowledged | Failed | Renewed) -> Outcome:
+def outcome_of(item: Acknowledged | Failed | Renewed | GenericCompleted | GenericFailed) -> Outcome:
     if item.problem is not None:
         return Outcome(item.task_id, problem=_problem(item.task_id, item.problem))
     match item:
@@ -97,6 +128,12 @@ def outcome_of(item: Acknowledged | Failed | Renewed) -> Outcome:
             )
         case Failed():
             return Outcome(item.task_id, _word(item.status), available_at=item.run_at)
+        case GenericFailed():
+            return Outcome(
+                item.task_id, _word(item.status), available_at=item.run_at, repeated=item.is_repeated
+            )
+        case GenericCompleted():
+            return Outcome(item.task_id, _word(item.status), repeated=item.is_repeated)
         case _:
             return Outcome(item.task_id, _word(item.status))
 
@@ -106,6 +143,18 @@ def held(leases: Sequence[tuple[int, str]]) -> list[tuple[int, UUID]]:
     for id_, lease_id in leases:
         required(id=id_, lease_id=lease_id)
     return [(id_, _token(lease_id)) for id_, lease_id in leases]
+
+
+def by_worker(items: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Acknowledgements given as mappings, for each worker; `job_id` is another name of `id`."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for item in items:
+        given = dict(item)
+        if "job_id" in given:
+            given["id"] = given.pop("job_id")
+        required(id=given.get("id"), worker_id=given.get("worker_id"), lease_id=given.get("lease_id"))
+        groups.setdefault(given.pop("worker_id"), []).append(given)
+    yield from groups.items()
 
 
 class RememberedLeases:
@@ -137,7 +186,9 @@ class RememberedLeases:
 
 
 def _storable(text: str) -> str:
-    """Text that a database can hold, whatever an exception says."""
+    """Text that a database can hold, whatever an exception says; what is no text is refused later."""
+    if not isinstance(text, str):
+        return text
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 

@@ -33,6 +33,11 @@ class ManagerSettings(BaseSettings):
     enable_metrics: bool = True
     on_lost_lease: OnLostLease = "raise"
     upkeep_seconds: float = Field(default=60, ge=0)
+    require_completion_token: bool = False
+    quarantine_threshold: int = Field(default=3, ge=0)
+    adaptive_lease: bool = False
+    max_json_bytes: int | None = Field(default=None, ge=1)
+    json_truncate: bool = False
 
     def with_lost_leases(self, on_lost_lease: OnLostLease | None) -> Self:
         """The same settings, with another answer to lost leases if one is named."""

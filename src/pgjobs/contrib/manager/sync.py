@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from pgjobs.contrib.manager import jobs
+from pgjobs.contrib.manager._generated.sync.bulkcalls import BlockingBulkCalls
 from pgjobs.contrib.manager._generated.sync.jobmanager import BlockingJobManager
 from pgjobs.contrib.manager._generated.sync.leasecalls import BlockingLeaseCalls
+from pgjobs.contrib.manager._generated.sync.readingcalls import BlockingReadingCalls
 from pgjobs.contrib.manager.settings import ManagerSettings, OnLostLease
 from pgjobs.queue import queue, sync
 from pgjobs.queue.blocking import Blocking, driver_for
 
 
-class JobManager(Blocking, BlockingJobManager, BlockingLeaseCalls):
+class JobManager(Blocking, BlockingJobManager, BlockingLeaseCalls, BlockingReadingCalls, BlockingBulkCalls):
     """Every method of `pgjobs.JobManager`, blocking: over psycopg, or a SQLite file."""
 
     _wrapped: jobs.JobManager

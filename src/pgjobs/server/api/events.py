@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Query
@@ -47,6 +47,14 @@ class Wanted:
             and self.job in (None, event.job)
             and self.task_id in (None, event.task_id)
         )
+
+
+class Stream(Protocol):
+    """What an application sends until it is closed."""
+
+    def close(self) -> None: ...
+
+    def lines(self) -> AsyncIterator[str]: ...
 
 
 class EventStream:
@@ -148,10 +156,11 @@ async def stream_events(
         await queue.list_events(after, of_room=room, page_size=1)
     # From where the lists are read: a hint that comes before its change can be seen would help nobody.
     stream = EventStream(queue, feed_of(streamed_from(request, whole)), wanted, last_event_id or None)
-    return StreamingResponse(_until_closed(request, stream), media_type="text/event-stream", headers=HEADERS)
+    return StreamingResponse(until_closed(request, stream), media_type="text/event-stream", headers=HEADERS)
 
 
-async def _until_closed(request: Request, stream: EventStream) -> AsyncIterator[str]:
+async def until_closed(request: Request, stream: Stream) -> AsyncIterator[str]:
+    """What a stream says, until the server is told to stop."""
     streams = open_streams(request.app)
     streams.add(stream)
     try:
@@ -161,11 +170,11 @@ async def _until_closed(request: Request, stream: EventStream) -> AsyncIterator[
         streams.discard(stream)
 
 
-def open_streams(app: Any) -> set[EventStream]:
+def open_streams(app: Any) -> set[Stream]:
     """The streams an application is sending now."""
     if getattr(app.state, "pgjobs_streams", None) is None:
         app.state.pgjobs_streams = set()
-    streams: set[EventStream] = app.state.pgjobs_streams
+    streams: set[Stream] = app.state.pgjobs_streams
     return streams
 
 

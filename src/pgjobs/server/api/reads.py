@@ -38,7 +38,7 @@ _OF_ERRORS = range(400, 600)
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _UPLOAD = {
     "requestBody": {
-        "required": True,
+        "description": "With `X-Request-Hash` the answer, as it is; else a document with the hash.",
         "content": {
             "application/json": {"schema": ReadAnswer.model_json_schema()},
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},

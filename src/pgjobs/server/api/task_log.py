@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import Field
 from starlette.requests import Request
 
-from pgjobs.errors import InvalidArgument, LeaseLost
+from pgjobs.errors import LeaseLost
 from pgjobs.queue.records import LogLine
 from pgjobs.server.api.schemas import JSON_NUMBER, Wire
 from pgjobs.server.auth.credentials import ActQueueDep, Reading, ReadQueueDep
@@ -116,12 +116,10 @@ async def append_log(
     task_id: UUID,
     body: LinesIn,
     queue: ActQueueDep,
-    lease_token: Annotated[UUID | None, Header(description="The lease, as the claim named it.")] = None,
+    lease_token: Annotated[UUID, Header(description="The lease, as the claim named it.")],
 ) -> None:
     """Keep log lines with a task: for whoever holds its lease."""
     task = await queue.get_task(task_uuid=task_id)
-    if lease_token is None:
-        raise InvalidArgument("Name the lease in the header Lease-Token, as the claim answered it")
     lines = [line.model_dump() for line in body.lines]
     (answer,) = await queue.append_log([(task.id, lease_token)], [lines])
     if answer.problem is not None:

@@ -18,7 +18,7 @@ from pgjobs.queue.records import Bearer, SignedIn
 from pgjobs.queue.server import ServerQueue
 from pgjobs.server.auth.cookies import signed_in
 from pgjobs.server.auth.token_cache import verified
-from pgjobs.server.dependencies import QueueDep, SettingsDep
+from pgjobs.server.dependencies import HomeQueueDep, QueueDep, SettingsDep
 from pgjobs.server.settings import ApiSettings
 
 API_TOKEN_PREFIX = "pgj_"  # noqa: S105
@@ -61,7 +61,7 @@ async def open_rooms(user: Any, settings: ApiSettings, rooms_of: RoomsOf) -> tup
 RoomsOfDep = Annotated[RoomsOf, Depends(get_rooms_of)]
 
 
-async def current_active_user(request: Request, queue: QueueDep, settings: SettingsDep) -> Any:
+async def current_active_user(request: Request, queue: HomeQueueDep, settings: SettingsDep) -> Any:
     """The caller; hosts override this."""
     return await authenticate(request, queue, settings)
 
@@ -73,7 +73,7 @@ async def current_superuser(user: Annotated[Any, Depends(current_active_user)]) 
     return user
 
 
-async def current_reader(request: Request, queue: QueueDep, settings: SettingsDep) -> Any:
+async def current_reader(request: Request, queue: HomeQueueDep, settings: SettingsDep) -> Any:
     """Who reads what anybody may read: anybody, or where reads are not public a caller with a token.
 
     A host with its own users and without public reads overrides this too.

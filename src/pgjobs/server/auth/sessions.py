@@ -24,7 +24,8 @@ from pgjobs.server.auth.cookies import (
     signed_in,
 )
 from pgjobs.server.auth.credentials import API_TOKEN_PREFIX, ActorDep, bearer_of, signed_claims
-from pgjobs.server.dependencies import QueueDep, SettingsDep
+from pgjobs.server.cells.routing import tell_cells
+from pgjobs.server.dependencies import HomeQueueDep, SettingsDep
 from pgjobs.server.openapi import headers, problems
 from pgjobs.server.problems import ProblemRoute
 from pgjobs.server.settings import ApiSettings
@@ -44,7 +45,7 @@ login = APIRouter(route_class=ProblemRoute, tags=["session"])
 async def sign_in(
     request: Request,
     response: Response,
-    queue: QueueDep,
+    queue: HomeQueueDep,
     settings: SettingsDep,
     body: SessionIn | None = None,
 ) -> SessionOut:
@@ -57,6 +58,7 @@ async def sign_in(
         opened = await _open(given.token or bearer_of(request), queue, settings)
     set_cookie(response, request, settings, opened)
     response.headers.update(NOT_STORED)
+    tell_cells(request, response)
     return SessionOut(
         id=opened.user_id,
         is_superuser=opened.is_superuser,
@@ -67,11 +69,12 @@ async def sign_in(
 
 @router.get("", responses=problems("unauthorized"))
 async def get_session(
-    request: Request, response: Response, actor: ActorDep, queue: QueueDep, settings: SettingsDep
+    request: Request, response: Response, actor: ActorDep, queue: HomeQueueDep, settings: SettingsDep
 ) -> SessionOut:
     """Who is signed in, and the `X-CSRF-Token` their changes need; a program with a token needs none."""
     session = session_of(request, settings)
     response.headers.update(NOT_STORED)
+    tell_cells(request, response)
     # The host application may know the caller by other means.
     known = await _known(request, queue, settings)
     return SessionOut(
@@ -83,7 +86,7 @@ async def get_session(
 
 
 @router.delete("", status_code=204, responses=problems("unauthorized", "forbidden"))
-async def sign_out(request: Request, response: Response, queue: QueueDep, settings: SettingsDep) -> None:
+async def sign_out(request: Request, response: Response, queue: HomeQueueDep, settings: SettingsDep) -> None:
     """Sign out; signing out twice is fine."""
     session = session_of(request, settings)
     if session is not None and await _known(request, queue, settings) is not None:
@@ -105,7 +108,7 @@ async def sign_out(request: Request, response: Response, queue: QueueDep, settin
 )
 async def follow_link(
     request: Request,
-    queue: QueueDep,
+    queue: HomeQueueDep,
     settings: SettingsDep,
     sign_in: Annotated[str, Query(max_length=200, description="What the link holds; works once.")],
 ) -> RedirectResponse:

@@ -7,6 +7,17 @@ const root = new URL("../", document.baseURI);
 export const session = signal(undefined); // undefined: not asked yet; null: signed out
 export const isAway = signal(false); // The server could not be reached when it was asked last.
 export const readFrom = signal(null); // Who answers lists where there is a standby, as the server put it last.
+export const cells = signal([]); // The names of all cells, where a server has several.
+export const missing = signal(""); // Those that the last list leaves out, as the server put it.
+const CELL = "pgjobs-cell";
+// The one that is looked at, in this tab; none means all. Another choice begins anew: no list is to mix two.
+export const cell = sessionStorage.getItem(CELL) ?? "";
+export function chooseCell(name) {
+  if (name) sessionStorage.setItem(CELL, name);
+  else sessionStorage.removeItem(CELL);
+  location.reload();
+}
+export const isOverCells = () => cells.value.length > 1 && !cell;
 let skew = 0; // The server's clock minus ours, in milliseconds, as far as its answers tell.
 
 export const serverNow = () => Date.now() + skew;
@@ -23,19 +34,24 @@ export class Problem extends Error {
 
 const unreachable = () => new Problem({ status: 0, title: "The server cannot be reached." });
 
+const AN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-/;
+
 function place(path, values = {}) {
   const url = new URL(path.startsWith("/") ? path.slice(1) : `v1/joblib/${path}`, root);
   for (const [name, value] of Object.entries(values)) {
     if (value === "" || value === null || value === undefined) continue;
     for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, one);
   }
+  // An id leads to its cell by itself.
+  if (cell && !AN_ID.test(path)) url.searchParams.set("cell", cell);
   return url;
 }
 
-async function send(method, path, { values, body, signal: aborted } = {}) {
+async function send(method, path, { values, body, key, signal: aborted } = {}) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && session.peek()?.csrf_token) headers["X-CSRF-Token"] = session.peek().csrf_token;
+  if (key) headers["Idempotency-Key"] = key;
   let answer, text;
   const asked = Date.now();
   try {
@@ -55,10 +71,20 @@ async function send(method, path, { values, body, signal: aborted } = {}) {
   isAway.value = false;
   learnSkew(Date.parse(answer.headers.get("Date") ?? ""), asked, Date.now());
   if (answer.headers.has("PgJobs-Read")) readFrom.value = told(answer.headers.get("PgJobs-Read"));
+  learnCells(answer.headers);
   const content = read(answer, text);
   if (answer.ok && content !== undefined) return content;
   if (answer.status === 401 && path !== "session") session.value = null;
+  if (cell && answer.status === 422 && content?.detail?.startsWith("There is no cell ")) chooseCell("");
   throw new Problem(content ?? { status: answer.status, title: wrong(answer) });
+}
+
+// What names the one cell that answers says nothing of the others.
+function learnCells(headers) {
+  if (!headers.has("PgJobs-Cells")) return;
+  const names = headers.get("PgJobs-Cells").split(",");
+  if (names.join() !== cells.peek().join()) cells.value = names;
+  if (!headers.has("PgJobs-Cell")) missing.value = (headers.get("PgJobs-Missing") ?? "").replace(/; reason="([^"]*)"/g, " ($1)");
 }
 
 // `standby; lag=0.4`, or `primary; reason="standby is away"`.
@@ -103,7 +129,9 @@ async function ask(method, path, given) {
 }
 
 export const get = (path, values, aborted) => ask("GET", path, { values, signal: aborted });
-export const post = (path, body = {}) => ask("POST", path, { body });
+// Whoever asks again with the same key, because no answer came, gets what the first one made.
+export const post = (path, body = {}, key = null) => ask("POST", path, { body, key });
+export const newKey = () => `console-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;
 export const remove = (path) => ask("DELETE", path);
 export const put = (path, body) => ask("PUT", path, { body });
 export const streamAddress = () => place("events").href;

@@ -1,7 +1,8 @@
 // Starts the console: who is it, which page, draw it.
-import { session, whoAmI } from "./api.js";
+import { isOverCells, session, whoAmI } from "./api.js";
 import { bindKeys, showKeys } from "./keys.js";
 import { JobPage } from "./pages/job.js";
+import { CellsOverview, ChooseCell } from "./pages/cells.js";
 import { Cleanup } from "./pages/cleanup.js";
 import { Database } from "./pages/database.js";
 import { Jobs } from "./pages/jobs.js";
@@ -13,6 +14,8 @@ import { Task } from "./pages/task.js";
 import { Tasks } from "./pages/tasks.js";
 import { WorkerPage } from "./pages/worker.js";
 import { Workers } from "./pages/workers.js";
+import { WorkflowPage } from "./pages/workflow.js";
+import { Workflows } from "./pages/workflows.js";
 import { Frame } from "./parts/layout.js";
 import { addressed } from "./parts/dialogs.js";
 import { showPalette } from "./parts/palette.js";
@@ -25,6 +28,8 @@ const ROUTES = [
   [/^\/$/, Overview, "Overview"],
   [/^\/tasks$/, Tasks, "Tasks"],
   [/^\/tasks\/([\w-]+)$/, Task, "Task"],
+  [/^\/workflows$/, Workflows, "Workflows"],
+  [/^\/workflows\/([\w-]+)$/, WorkflowPage, "Workflow"],
   [/^\/jobs$/, Jobs, "Jobs"],
   [/^\/jobs\/(.+)$/, JobPage, "Job"],
   [/^\/workers$/, Workers, "Workers"],
@@ -34,6 +39,13 @@ const ROUTES = [
   [/^\/maintenance\/cleanup$/, Cleanup, "Incomplete cleanup"],
   [/^\/database$/, Database, "Database"],
 ];
+
+// What is shown in place of pages that are about one database.
+const OVER_CELLS = new Map([
+  [Overview, CellsOverview],
+  [Database, ChooseCell],
+  [Workflows, ChooseCell],
+]);
 
 const problem = signal(null);
 
@@ -60,7 +72,7 @@ const Nowhere = () => html`<${Empty} picture="search" title="Page not found">Cho
 function found() {
   for (const [pattern, page, name] of ROUTES) {
     const parts = pattern.exec(path.value);
-    if (parts) return { page, name, part: parts[1] };
+    if (parts) return { page: (isOverCells() && OVER_CELLS.get(page)) || page, name, part: parts[1] };
   }
   return { page: Nowhere, name: "Not found" };
 }

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from pydantic import Field, StrictBool
 
 from pgjobs.server.api.schemas import JSON_NUMBER, Wire
+from pgjobs.server.api.tasks import IdempotencyKey
 from pgjobs.server.auth.credentials import OperatorDep
 from pgjobs.server.console_api.schemas import Because
 from pgjobs.server.dependencies import QueueDep, SettingsDep
@@ -116,7 +117,12 @@ async def set_job_policy(job_id: UUID, body: PolicyWanted, queue: QueueDep, oper
     ),
 )
 async def resubmit_task(
-    task_id: UUID, body: Resubmission, queue: QueueDep, operator: OperatorDep, settings: SettingsDep
+    task_id: UUID,
+    body: Resubmission,
+    queue: QueueDep,
+    operator: OperatorDep,
+    settings: SettingsDep,
+    idempotency_key: IdempotencyKey = None,
 ) -> Resubmitted:
     """Submit a copy of a task with another payload, in place of it or beside it. For superusers."""
     [kept] = await queue.driver.call("restore_payload", task_uuid=task_id, payload=body.payload)
@@ -128,6 +134,7 @@ async def resubmit_task(
         replace=body.replace,
         actor=operator.id,
         reason=body.reason,
+        idempotency_key=idempotency_key,
     )
     return Resubmitted(task_id=task["uuid"])
 

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
+from pydantic import Field
+
 from pgjobs.server.api.schemas import Wire
-from pgjobs.server.console_api.schemas import HeldTask, Redacted, RedactedDocument
+from pgjobs.server.console_api.schemas import HeldTask, Redacted, RedactedDocument, seconds
 
 
 class HeldInFull(HeldTask):
@@ -40,6 +42,9 @@ class WorkerInFull(Wire):
     last_heartbeat: datetime
     is_alive: bool
     silent_after_seconds: float
+    clock_ahead_seconds: float | None = Field(
+        description="How far its clock was ahead of the database's at its last heartbeat; null if not told."
+    )
     jobs: list[str]
     tasks: list[HeldInFull]
     errors: list[WorkerError]
@@ -55,6 +60,7 @@ class WorkerInFull(Wire):
             last_heartbeat=row["last_heartbeat_at"],
             is_alive=row["is_alive"],
             silent_after_seconds=row["silent_after"].total_seconds(),
+            clock_ahead_seconds=seconds(row["clock_ahead"]),
             jobs=row["serves"],
             tasks=[HeldInFull(**task) for task in row["holds"]],
             errors=[WorkerError(**error) for error in row["failures"]],

@@ -16,7 +16,17 @@ from pgjobs.queue._generated.records.cleanups import (
 from pgjobs.queue._generated.records.durable import Called, Parent, SavedStep, SentSignal, Step, Suspension
 from pgjobs.queue._generated.records.events import Event, TrackedTask
 from pgjobs.queue._generated.records.jobs import Counted, Job, JobKey, Registration, Sharing
-from pgjobs.queue._generated.records.manager import GenericJob
+from pgjobs.queue._generated.records.manager import (
+    BulkResult,
+    Expired,
+    GenericCompleted,
+    GenericCounted,
+    GenericFailed,
+    GenericJob,
+    GenericMoved,
+    QueueControl,
+    SuggestedLease,
+)
 from pgjobs.queue._generated.records.operators import (
     Blocker,
     ErrorGroup,
@@ -38,6 +48,7 @@ from pgjobs.queue._generated.records.operators import (
     WorkerStatus,
 )
 from pgjobs.queue._generated.records.providers import Provider, ProviderRegistration
+from pgjobs.queue._generated.records.quotas import Quotas
 from pgjobs.queue._generated.records.rooms import RoomGrant
 from pgjobs.queue._generated.records.schedules import (
     Fired,
@@ -56,6 +67,7 @@ from pgjobs.queue._generated.records.server import (
     InspectWorkerResult,
     NewSession,
     NewToken,
+    Numbering,
     ReplicationPosition,
     RestorePayloadResult,
     ShowFindingsResult,
@@ -69,7 +81,6 @@ from pgjobs.queue._generated.records.server import (
 from pgjobs.queue._generated.records.tasks import (
     Acknowledged,
     Attempt,
-    BulkResult,
     Failed,
     Lease,
     LogAnswer,
@@ -107,12 +118,17 @@ __all__ = [
     "DatabaseFacts",
     "ErrorGroup",
     "Event",
+    "Expired",
     "Failed",
     "FailedTask",
     "Finding",
     "Fired",
     "FoundTasks",
+    "GenericCompleted",
+    "GenericCounted",
+    "GenericFailed",
     "GenericJob",
+    "GenericMoved",
     "InspectWorkerResult",
     "InspectedTask",
     "Job",
@@ -127,12 +143,15 @@ __all__ = [
     "NewSession",
     "NewToken",
     "NextPage",
+    "Numbering",
     "Overview",
     "Parent",
     "Provider",
     "ProviderRegistration",
     "ProviderStatus",
     "PruneResult",
+    "QueueControl",
+    "Quotas",
     "Reason",
     "Registration",
     "Renewed",
@@ -160,6 +179,7 @@ __all__ = [
     "Step",
     "StuckTask",
     "Submitted",
+    "SuggestedLease",
     "Suspension",
     "SweepResult",
     "TableHealth",

@@ -62,6 +62,7 @@ class InspectWorkerResult(Record):
     last_heartbeat_at: datetime
     is_alive: bool
     silent_after: timedelta
+    clock_ahead: timedelta
     serves: Json
     holds: Json
     failures: Json
@@ -96,6 +97,14 @@ class NewToken(Record):
     id: UUID
     token: str
     expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering(Record):
+    """A row of `numbering`: what the public ids of this queue are made of."""
+
+    node: int
+    key_digest: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,15 +39,6 @@ class Attempt(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class BulkResult(Record):
-    """A row of `cancel_tasks`: cancels tasks."""
-
-    task_id: int | None
-    status: Status | None
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Failed(Record):
     """A row of `fail_tasks`: ends attempts with an error."""
 
@@ -106,6 +97,7 @@ class Mark(Record):
 
     mark: int
     next_due_at: datetime | None
+    has_blocked: bool
 
 
 @dataclass(frozen=True, slots=True)

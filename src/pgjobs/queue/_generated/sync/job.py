@@ -194,6 +194,7 @@ class BlockingJobVerbs:
         events: str | None = None,
         actor: str | None = None,
         reason: str | None = None,
+        quarantine_after: int | None = None,
     ) -> Job:
         """Changes how a job is retried."""
         return run(
@@ -205,6 +206,7 @@ class BlockingJobVerbs:
                 events=events,
                 actor=actor,
                 reason=reason,
+                quarantine_after=quarantine_after,
             )
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from pgjobs.queue._generated.records.durable import Step
 from pgjobs.queue._generated.records.operators import (
     Blocker,
     ErrorGroup,
@@ -27,8 +28,10 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.quotas import Quotas
 from pgjobs.queue._generated.records.tasks import LogLine, NextPage
 from pgjobs.queue._generated.verbs.operators import OperatorVerbs
+from pgjobs.queue.base import Json
 from pgjobs.queue.run_sync import run
 
 
@@ -75,6 +78,10 @@ class BlockingOperatorVerbs:
             )
         )
 
+    def list_quotas(self) -> list[Quotas]:
+        """All quotas."""
+        return run(self._wrapped.list_quotas())
+
     def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
         """Where a page of a list ended."""
         return run(self._wrapped.next_cursor(task_ids, cursor))
@@ -94,6 +101,45 @@ class BlockingOperatorVerbs:
     def scheduled_tasks(self) -> list[ScheduledTask]:
         """The next tasks that become due."""
         return run(self._wrapped.scheduled_tasks())
+
+    def set_quota(
+        self,
+        room: str | None = None,
+        owner: str | None = None,
+        *,
+        max_waiting: int | None = None,
+        per_minute: int | None = None,
+        max_running: int | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> Quotas:
+        """Sets what an owner may have in a room."""
+        return run(
+            self._wrapped.set_quota(
+                room,
+                owner,
+                max_waiting=max_waiting,
+                per_minute=per_minute,
+                max_running=max_running,
+                actor=actor,
+                reason=reason,
+            )
+        )
+
+    def show_flow(self, task_uuid: UUID) -> Json:
+        """Steps, parents and children of a task in one document."""
+        return run(self._wrapped.show_flow(task_uuid))
+
+    def show_steps(
+        self,
+        task_uuid: UUID,
+        *,
+        token: UUID | None = None,
+        after: int | None = None,
+        page_size: int | None = None,
+    ) -> list[Step]:
+        """The steps of a task as HTTP shows them."""
+        return run(self._wrapped.show_steps(task_uuid, token=token, after=after, page_size=page_size))
 
     def storage(self) -> list[TableHealth]:
         """The health of every table."""

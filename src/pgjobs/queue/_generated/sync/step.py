@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from pgjobs.queue._generated.records.tasks import BulkResult, Task
+from pgjobs.queue._generated.records.manager import BulkResult
+from pgjobs.queue._generated.records.tasks import Task
 from pgjobs.queue._generated.verbs.steps import StepVerbs
 from pgjobs.queue.run_sync import run
 

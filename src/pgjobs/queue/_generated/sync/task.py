@@ -82,10 +82,18 @@ class BlockingTaskVerbs:
         replace: bool | None = None,
         actor: str | None = None,
         reason: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Task:
         """Submits a copy of a task with another payload."""
         return run(
-            self._wrapped.resubmit_task(task_id, payload=payload, replace=replace, actor=actor, reason=reason)
+            self._wrapped.resubmit_task(
+                task_id,
+                payload=payload,
+                replace=replace,
+                actor=actor,
+                reason=reason,
+                idempotency_key=idempotency_key,
+            )
         )
 
     def submit_tasks(

@@ -6,6 +6,7 @@ Written by `make verbs`, from the SQL files; change those.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from pgjobs.queue._generated.records.jobs import Counted
@@ -24,10 +25,17 @@ class BlockingWorkerVerbs:
         return run(self._wrapped.count_workers(room))
 
     def heartbeat_worker(
-        self, worker_id: UUID, *, actor: str | None = None, connection_id: UUID | None = None
+        self,
+        worker_id: UUID,
+        *,
+        actor: str | None = None,
+        connection_id: UUID | None = None,
+        clock: datetime | None = None,
     ) -> Worker:
         """Keeps a worker alive."""
-        return run(self._wrapped.heartbeat_worker(worker_id, actor=actor, connection_id=connection_id))
+        return run(
+            self._wrapped.heartbeat_worker(worker_id, actor=actor, connection_id=connection_id, clock=clock)
+        )
 
     def list_workers(
         self, room: str | None = None, *, page_size: int | None = None, page_offset: int | None = None

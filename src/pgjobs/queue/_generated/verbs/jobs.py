@@ -204,6 +204,7 @@ class JobVerbs:
         events: str | None = None,
         actor: str | None = None,
         reason: str | None = None,
+        quarantine_after: int | None = None,
     ) -> Job:
         """Changes how a job is retried."""
         rows = await self.driver.call(
@@ -215,6 +216,7 @@ class JobVerbs:
             events=events,
             actor=actor,
             reason=reason,
+            quarantine_after=quarantine_after,
         )
         return Job.of(rows[0])
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from pgjobs.drivers import Driver
+from pgjobs.queue._generated.records.durable import Step
 from pgjobs.queue._generated.records.operators import (
     Blocker,
     ErrorGroup,
@@ -28,7 +29,9 @@ from pgjobs.queue._generated.records.operators import (
     WaitingTask,
     WorkerStatus,
 )
+from pgjobs.queue._generated.records.quotas import Quotas
 from pgjobs.queue._generated.records.tasks import LogLine, NextPage
+from pgjobs.queue.base import Json
 
 
 class OperatorVerbs:
@@ -89,6 +92,13 @@ class OperatorVerbs:
         )
         return LogLine.each(rows)
 
+    async def list_quotas(self) -> list[Quotas]:
+        """All quotas."""
+        rows = await self.driver.call(
+            "list_quotas",
+        )
+        return Quotas.each(rows)
+
     async def next_cursor(self, task_ids: Sequence[int], cursor: str | None = None) -> NextPage:
         """Where a page of a list ended."""
         rows = await self.driver.call("next_cursor", task_ids=task_ids, cursor=cursor)
@@ -121,6 +131,50 @@ class OperatorVerbs:
             "scheduled_tasks",
         )
         return ScheduledTask.each(rows)
+
+    async def set_quota(
+        self,
+        room: str | None = None,
+        owner: str | None = None,
+        *,
+        max_waiting: int | None = None,
+        per_minute: int | None = None,
+        max_running: int | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> Quotas:
+        """Sets what an owner may have in a room."""
+        rows = await self.driver.call(
+            "set_quota",
+            room=room,
+            owner=owner,
+            max_waiting=max_waiting,
+            per_minute=per_minute,
+            max_running=max_running,
+            actor=actor,
+            reason=reason,
+        )
+        return Quotas.of(rows[0])
+
+    async def show_flow(self, task_uuid: UUID) -> Json:
+        """Steps, parents and children of a task in one document."""
+        rows = await self.driver.call("show_flow", task_uuid=task_uuid)
+        document: Json = rows[0]["document"]
+        return document
+
+    async def show_steps(
+        self,
+        task_uuid: UUID,
+        *,
+        token: UUID | None = None,
+        after: int | None = None,
+        page_size: int | None = None,
+    ) -> list[Step]:
+        """The steps of a task as HTTP shows them."""
+        rows = await self.driver.call(
+            "show_steps", task_uuid=task_uuid, token=token, after=after, page_size=page_size
+        )
+        return Step.each(rows)
 
     async def storage(self) -> list[TableHealth]:
         """The health of every table."""

@@ -23,6 +23,7 @@ from pgjobs.queue._generated.records.server import (
     InspectWorkerResult,
     NewSession,
     NewToken,
+    Numbering,
     ReplicationPosition,
     RestorePayloadResult,
     ShowFindingsResult,
@@ -202,6 +203,13 @@ class ServerVerbs:
         )
         return Token.each(rows)
 
+    async def numbering(self) -> Numbering:
+        """What the public ids of this queue are made of."""
+        rows = await self.driver.call(
+            "numbering",
+        )
+        return Numbering.of(rows[0])
+
     async def open_session(
         self,
         of_user: str | None = None,
@@ -313,6 +321,8 @@ class ServerVerbs:
         actor: str | None = None,
         trace_context: str | None = None,
         key: str | None = None,
+        after: Sequence[UUID] | None = None,
+        on_failure: str | None = None,
     ) -> TaskAnswer:
         """Submits a task and shows it as HTTP does."""
         with submitting(job, 1, trace_context) as carried:
@@ -327,6 +337,8 @@ class ServerVerbs:
                 actor=actor,
                 trace_context=carried,
                 key=key,
+                after=after,
+                on_failure=on_failure,
             )
         return TaskAnswer.of(rows[0])
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from pgjobs.drivers import Driver
-from pgjobs.queue._generated.records.tasks import BulkResult, Task
+from pgjobs.queue._generated.records.manager import BulkResult
+from pgjobs.queue._generated.records.tasks import Task
 
 
 class StepVerbs:

@@ -86,10 +86,17 @@ class TaskVerbs:
         replace: bool | None = None,
         actor: str | None = None,
         reason: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Task:
         """Submits a copy of a task with another payload."""
         rows = await self.driver.call(
-            "resubmit_task", task_id=task_id, payload=payload, replace=replace, actor=actor, reason=reason
+            "resubmit_task",
+            task_id=task_id,
+            payload=payload,
+            replace=replace,
+            actor=actor,
+            reason=reason,
+            idempotency_key=idempotency_key,
         )
         return Task.of(rows[0])
 

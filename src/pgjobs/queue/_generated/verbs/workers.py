@@ -6,6 +6,7 @@ Written by `make verbs`, from the SQL files; change those.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from pgjobs.drivers import Driver
@@ -24,11 +25,16 @@ class WorkerVerbs:
         return Counted.of(rows[0])
 
     async def heartbeat_worker(
-        self, worker_id: UUID, *, actor: str | None = None, connection_id: UUID | None = None
+        self,
+        worker_id: UUID,
+        *,
+        actor: str | None = None,
+        connection_id: UUID | None = None,
+        clock: datetime | None = None,
     ) -> Worker:
         """Keeps a worker alive."""
         rows = await self.driver.call(
-            "heartbeat_worker", worker_id=worker_id, actor=actor, connection_id=connection_id
+            "heartbeat_worker", worker_id=worker_id, actor=actor, connection_id=connection_id, clock=clock
         )
         return Worker.of(rows[0])
 

@@ -1,10 +1,12 @@
 // Registered jobs: who serves them, how much goes through, and putting them to rest.
 import { mayOperate, post, remove } from "../api.js";
 import { compact, number } from "../format.js";
-import { act, actionsAddressed } from "../parts/actions.js";
+import { act, actionsAddressed, standing } from "../parts/actions.js";
+import { CopyAs, call, command, literal, word } from "../parts/copyas.js";
 import { addressed, show } from "../parts/dialogs.js";
 import { icon } from "../parts/icons.js";
 import { List, More, pages } from "../parts/lists.js";
+import { Refusal } from "../parts/refusal.js";
 import { Bones, Empty, Head, JobName, Trouble } from "../parts/small.js";
 import { tag } from "../parts/tags.js";
 import { say } from "../parts/toasts.js";
@@ -21,6 +23,19 @@ const atMost = (job) => job.max_running && html`<span class="muted" title="Concu
 const isInternal = (job) => job.room === "@internal";
 const serving = (job) =>
   isInternal(job) ? html`<span class="muted" title="Runs inside the server.">built in</span>` : job.workers > 0 ? number(job.workers) : html`<span class=${job.waiting > 0 ? "bad strong" : "muted"}>${job.waiting > 0 ? "none" : "0"}</span>`;
+
+const AS = {
+  archive: (job) => ({
+    sql: call("archive_job", [literal(job.full_name)]),
+    cli: command("pgjobs jobs archive", word(job.full_name)),
+    http: ["POST", `/api/jobs/${job.id}/archive`, {}],
+  }),
+  delete: (job) => ({
+    sql: `-- repeat until is_done\n${call("delete_job", [literal(job.full_name)])}`,
+    cli: command("pgjobs jobs delete", word(job.full_name), "--yes"),
+    http: ["DELETE", `/api/jobs/${job.id}`],
+  }),
+};
 
 const Deleting = view((given) => {
   const isArchived = given.peek().job.state === "archived";
@@ -54,7 +69,9 @@ const Deleting = view((given) => {
         <p class="mono">${job.full_name}</p>
         ${!isArchived && choice("archive", "Archive (recommended)", "Hidden from lists; accepts and runs no tasks. Its history stays, and it can be unarchived.")}
         ${!isInternal(job) && choice("delete", "Delete permanently", "Deletes the job with all its tasks, attempts and cleanups. This cannot be undone.")}
-        ${problem.value && html`<${Trouble} problem=${problem.value} always />`}
+        <p class="muted" data-preview>${standing(job)}</p>
+        <${CopyAs} ...${AS[way.value](job)} />
+        <${Refusal} problem=${problem.value} />
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
           <button class="button main ${way.value === "delete" ? "danger" : ""}" type="submit" disabled=${isBusy.value}>${way.value === "archive" ? "Archive" : "Delete permanently"}</button>

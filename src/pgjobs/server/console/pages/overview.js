@@ -39,7 +39,7 @@ function keyed(findings) {
   });
 }
 
-const Findings = ({ of }) => {
+export const Findings = ({ of }) => {
   if (of.problem.value && !of.data.value) return html`<${Trouble} problem=${of.problem.value} retry=${of.reload} />`;
   if (!of.data.value) return html`<${Bones} rows=${3} />`;
   if (!of.data.value.items.length)

@@ -5,7 +5,7 @@ import { bindKeys } from "../keys.js";
 import { resource, state } from "../live.js";
 import { bulk } from "../parts/bulk.js";
 import { icon } from "../parts/icons.js";
-import { SaveFilter, SavedFilters } from "../parts/savedfilters.js";
+import { SaveFilter, SavedFilters, saveHere } from "../parts/savedfilters.js";
 import { actionsAddressed } from "../parts/actions.js";
 import { addressed } from "../parts/dialogs.js";
 import { List, MoreButton } from "../parts/lists.js";
@@ -287,6 +287,7 @@ export const Tasks = view((_, leaving) => {
     retry_all: () => all("retry"),
     ignore_all: () => all("ignore"),
     cancel_all: () => all("cancel"),
+    save: () => isFiltered() && saveHere,
   });
   actionsAddressed(leaving, done);
   bindKeys(leaving, {

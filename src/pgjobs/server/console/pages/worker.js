@@ -35,6 +35,13 @@ const Errors = ({ worker }) => html`
   <p class="muted small">Searched: the last ${number(worker.errors_looked_at)} failed attempts and the last ${number(worker.errors_looked_at)} failed tasks of all workers.</p>
 `;
 
+// A heartbeat takes its time to arrive: less than a second says nothing.
+function Clock({ ahead }) {
+  if (ahead === null) return html`<span class="muted">not told</span>`;
+  if (Math.abs(ahead) < 1) return "agrees with the database's, within a second";
+  return html`<span class=${Math.abs(ahead) < 5 ? "" : "bad"}>${duration(Math.abs(ahead))} ${ahead > 0 ? "ahead of" : "behind"} the database's</span>`;
+}
+
 export const WorkerPage = view((given, leaving) => {
   const { id } = given.peek();
   const one = resource(leaving, (aborted) => get(`workers/${id}/details`, {}, aborted));
@@ -62,6 +69,7 @@ export const WorkerPage = view((given, leaving) => {
               ${worker.owner && html`<dt>Owner</dt><dd>${worker.owner}</dd>`}
               <dt>Registered</dt><dd>${date(worker.registered_at)}</dd>
               <dt>Heartbeat</dt><dd>${date(worker.last_heartbeat)}</dd>
+              <dt>Clock</dt><dd><${Clock} ahead=${worker.clock_ahead_seconds} /></dd>
               <dt>Removed after</dt><dd>${duration(worker.silent_after_seconds)} without a heartbeat</dd>
             </dl>
           <//>

@@ -1,11 +1,12 @@
 // What an operator can do to one thing: the question, what it would change, and the same as a command.
 import { get, mayOperate, post, remove } from "../api.js";
 import { number, plural, shortId } from "../format.js";
-import { address, jobAddress } from "../router.js";
+import { address, jobAddress, workerAddress } from "../router.js";
 import { html, signal, view } from "../view.js";
 import { CopyAs, because, call, command, literal, word } from "./copyas.js";
 import { addressed, show } from "./dialogs.js";
-import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
+import { sendSignal, signalAddressed } from "./sendsignal.js";
 import { TaskLink } from "./small.js";
 import { word as statusWord } from "./tags.js";
 import { say } from "./toasts.js";
@@ -13,9 +14,10 @@ import { say } from "./toasts.js";
 const jobOf = (of, aborted) => get(`jobs/${encodeURIComponent(of)}/details`, {}, aborted);
 const taskOf = (of, aborted) => get(`tasks/${of}/details`, {}, aborted);
 const scheduleOf = (of, aborted) => get(`schedules/${of}`, {}, aborted);
+const workflowOf = (of, aborted) => get(`workflows/${of}`, {}, aborted);
 const workerOf = (of, aborted) => get(`workers/${of}/details`, {}, aborted);
 
-const standing = (job) =>
+export const standing = (job) =>
   `Now: ${plural(job.waiting, "task")} waiting, ${number(job.running + job.claimed)} running${job.max_running ? ` of at most ${number(job.max_running)}` : ""}.`;
 const stands = (task) => `Now: ${statusWord(task.status)}, attempt ${task.attempt} of ${task.max_attempts}${task.error ? `, ${task.error_kind ?? "failed"}` : ""}.`;
 
@@ -44,6 +46,16 @@ const scheduleStep = (verb, rest) => ({
   http: (schedule, { reason }) => ["POST", `schedules/${schedule.id}/${verb}`, { reason }],
   sql: (schedule, { reason }) => call(`${verb}_schedule`, [literal(schedule.full_name)], { reason }),
   cli: (schedule, { reason }) => command(`pgjobs schedules ${verb}`, word(schedule.full_name), because(reason)),
+  ...rest,
+});
+
+const flowStep = (verb, rest) => ({
+  look: workflowOf,
+  preview: (flow) => `Now: ${flow.status}, ${number(flow.completed + flow.failed + flow.cancelled)} of ${plural(flow.tasks, "task")} ended.`,
+  withReason: true,
+  http: (flow, { reason }) => ["POST", `workflows/${flow.id}/${verb}`, { reason }],
+  sql: (flow, { reason }) => call(`${verb}_workflow`, [flow.number], { reason }),
+  cli: (flow, { reason }) => command(`pgjobs workflows ${verb}`, flow.number, because(reason)),
   ...rest,
 });
 
@@ -85,7 +97,7 @@ export const ACTIONS = {
     text: () => "It returns to the queue now.",
   }),
   stop_task: taskStep("cancel", {
-    title: "Cancel this task?", danger: true,
+    button: "Cancel", title: "Cancel this task?", danger: true,
     verb: (task) => (isHeld(task) ? "Request cancellation" : "Cancel task"),
     said: (task) => (isHeld(task) ? "Cancellation requested" : "Task cancelled"),
     text: (task) => (isHeld(task) ? "Its worker will stop at its next heartbeat." : "It ends now and will not run."),
@@ -97,6 +109,14 @@ export const ACTIONS = {
     http: (task, { reason }) => ["POST", `tasks/${task.id}/cancel`, { force: true, reason }],
     sql: (task, { reason }) => call("cancel_task", [`pgjobs.task_id('${task.id}')`], { force: true, reason }),
     cli: (task, { reason }) => command("pgjobs tasks cancel", task.id, "--force --yes", because(reason)),
+  }),
+  retry_workflow: flowStep("retry", {
+    button: "Retry workflow", title: "Retry this workflow?", verb: "Retry", said: "Workflow retried",
+    text: () => "What failed starts over, and what was cancelled because of it comes back. What completed is kept.",
+  }),
+  cancel_workflow: flowStep("cancel", {
+    button: "Cancel workflow", title: "Cancel this workflow?", verb: "Cancel workflow", said: "Workflow cancelled", danger: true,
+    text: () => "Tasks that wait end now and will not run; workers of running ones stop at their next heartbeat.",
   }),
   run_schedule: scheduleStep("run", {
     button: "Run now", title: "Run this schedule now?", verb: "Run now",
@@ -196,7 +216,7 @@ const Act = view((given, leaving) => {
         `}
         ${action.withReason && html`<${Reason} reason=${reason} />`}
         ${now && html`<${CopyAs} sql=${action.sql?.(now, selected())} cli=${action.cli?.(now, selected())} http=${action.http(now, selected())} />`}
-        ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+        <${Refusal} problem=${problem.value} />
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
           <button class="button main ${action.danger ? "danger" : ""}" type="submit" disabled=${isBusy.value || !now}>${told(action.verb, now ?? {})}</button>
@@ -217,19 +237,37 @@ export const Reason = ({ reason }) => html`
 export const actionsAddressed = (leaving, done) =>
   addressed(
     leaving,
-    Object.fromEntries(Object.keys(ACTIONS).map((name) => [name, (of) => mayOperate() && (() => act(name, of, { done }))])),
+    {
+      send_signal: (of) => mayOperate() && signalAddressed(done)(of),
+      ...Object.fromEntries(Object.keys(ACTIONS).map((name) => [name, (of) => mayOperate() && (() => act(name, of, { done }))])),
+    },
   );
 
 const aboutOf = ({ job, task_id: task, schedule_id: schedule, step }) => job ?? task ?? schedule ?? step ?? "";
 
-// The button for what a finding or a check advises: it opens a dialog, or leads to where more is to be seen.
-export const Remedy = ({ item, done, main = false }) => {
-  const given = item.arguments ?? {};
-  if (item.action === "open_job") return html`<a class="button little" href=${jobAddress(given.job)}>Open job</a>`;
-  if (item.action === "open_cleanups") return html`<a class="button little" href=${address("/maintenance/cleanup", { status: given.status })}>Open cleanups</a>`;
-  const action = ACTIONS[item.action];
-  if (!action || !mayOperate()) return null;
-  const open = () => act(item.action, aboutOf(given), { value: given.max_running, done });
-  return html`<button class="button little ${main ? "main" : ""}" type="button" onClick=${open}>${action.button}</button>`;
+// Where more is to be seen of what no action here changes.
+const PLACES = {
+  open_job: ({ job }) => ["Open job", jobAddress(job)],
+  open_task: ({ task_id: id }) => ["Open task", address(`/tasks/${id}`)],
+  open_worker: ({ worker_id: id }) => ["Open worker", workerAddress(id)],
+  open_workers: () => ["Open workers", address("/workers")],
+  open_cleanups: ({ status, node_id }) => ["Open cleanups", address("/maintenance/cleanup", { status, node_id })],
+  open_database: () => ["Open database", address("/database")],
 };
 
+// The button for what a finding or a check advises: it opens a dialog, or leads to where more is to be seen. On the
+// page of a task it says when it is about another one.
+export const Remedy = ({ item, done, main = false, task = null }) => {
+  const given = item.arguments ?? {};
+  if (PLACES[item.action]) {
+    const [label, to] = PLACES[item.action](given);
+    return html`<a class="button little" href=${to}>${label}</a>`;
+  }
+  if (item.action === "send_signal" && mayOperate())
+    return html`<button class="button little ${main ? "main" : ""}" type="button" onClick=${() => sendSignal(given.task_id, given.signal, done)}>Send signal ${given.signal}</button>`;
+  const name = item.action === "cancel_task" && !given.force ? "stop_task" : item.action;
+  if (!ACTIONS[name] || !mayOperate()) return null;
+  const open = () => act(name, aboutOf(given), { value: given.max_running, done });
+  const isOther = task && given.task_id && given.task_id !== task.id;
+  return html`<button class="button little ${main ? "main" : ""}" type="button" onClick=${open}>${ACTIONS[name].button}${isOther && " parent"}</button>`;
+};

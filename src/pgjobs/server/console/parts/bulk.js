@@ -5,7 +5,7 @@ import { html, signal, view } from "../view.js";
 import { Reason } from "./actions.js";
 import { CopyAs, because, call, command, literal, word } from "./copyas.js";
 import { show } from "./dialogs.js";
-import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
 import { Bones, Meter } from "./small.js";
 import { say } from "./toasts.js";
 
@@ -20,8 +20,16 @@ export function bulk(request, done) {
   show(WORDS[verb].title, ({ close }) => html`<${Bulk} request=${request} done=${done} close=${close} />`, { at, of: ids?.join(",") });
 }
 
-// The CLI knows these filters by name; with others there is no command that does the same.
+// psql and the CLI know these filters; with others there is no command that does the same. The CLI takes whole addresses.
 const OPTIONS = ["status", "job", "room", "owner"];
+const COLUMNS = {
+  status: (value) => `status = ${literal(value)}`,
+  job: (value) => (isAddress(value) ? `job = ${literal(value)}` : `job ilike ${literal(`%${value.replace(/[\\%_]/g, "\\$&")}%`)}`),
+  room: (value) => `room = ${literal(value)}`,
+  owner: (value) => `owner = ${literal(value)}`,
+  since: (value) => `created_at >= ${literal(value)}`,
+};
+const isAddress = (job) => /^[^:]+:[^:]+:./.test(job);
 function commands({ verb, ids, filter }, reason) {
   const given = Object.entries(filter ?? {}).filter(([, value]) => value);
   const http = ["POST", "tasks/actions", { verb, ...(ids ? { ids } : { filter: Object.fromEntries(given) }), dry_run: false, reason }];
@@ -31,8 +39,14 @@ function commands({ verb, ids, filter }, reason) {
       cli: command(`pgjobs tasks ${verb}`, ids.join(" "), "--yes", because(reason)),
       http,
     };
-  const isKnown = given.every(([name]) => OPTIONS.includes(name));
-  return { cli: isKnown && command(`pgjobs tasks ${verb}`, ...given.map(([name, value]) => `--${name} ${word(value)}`), "--yes", because(reason)), http };
+  const isOption = given.every(([name, value]) => OPTIONS.includes(name) && (name !== "job" || isAddress(value)));
+  const isColumn = given.every(([name]) => COLUMNS[name]);
+  const chosen = given.map(([name, value]) => COLUMNS[name]?.(value)).join(" and ");
+  return {
+    sql: isColumn && call(`${verb}_tasks`, [`array(select id from pgjobs.task where ${chosen} limit 1000)`], { reason }),
+    cli: isOption && command(`pgjobs tasks ${verb}`, ...given.map(([name, value]) => `--${name} ${word(value)}`), "--yes", because(reason)),
+    http,
+  };
 }
 
 // The API takes so many ids at once, and of what matches a filter a batch at a time.
@@ -67,6 +81,8 @@ const Bulk = view((given, leaving) => {
   const known = request.ids?.length ?? request.counted?.total;
   const all = request.ids ? number(request.ids.length) : total(request.counted);
 
+  // Of a sample in which nothing changes the rest may.
+  const isNothing = () => !preview.value.changed && (Boolean(request.ids) || preview.value.refused >= known);
   let isStopped = false;
   leaving(() => (isStopped = true));
   const stop = () => (progress.peek() ? (isStopped = true) : close());
@@ -126,10 +142,10 @@ const Bulk = view((given, leaving) => {
         <${Meter} label="Tasks done" share=${known ? (progress.value.changed + progress.value.refused) / known : 0} />
         <p class="muted small">${number(progress.value.changed + progress.value.refused)} of ${all}</p>
       `}
-      ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+      <${Refusal} problem=${problem.value} />
       <div class="foot">
         <button class="button" type="button" onClick=${stop}>${progress.value ? "Stop" : "Back"}</button>
-        <button class="button main ${words.danger ? "danger" : ""}" type="submit" disabled=${!preview.value || progress.value || !preview.value.changed}>${words.verb}</button>
+        <button class="button main ${words.danger ? "danger" : ""}" type="submit" disabled=${!preview.value || progress.value || isNothing()}>${words.verb}</button>
       </div>
     </form>
   `;

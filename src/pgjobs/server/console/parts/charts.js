@@ -30,7 +30,7 @@ export const Chart = view((given, leaving) => {
         scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.12, say.least ?? 1)] } },
         axes: [
           { ...axis, grid: { show: false }, space: 70, size: 28, values: (_, ticks) => ticks.map(hours) },
-          { ...axis, size: say.space ?? 58, values: (_, ticks) => ticks.map(say.axis) },
+          { ...axis, size: say.space ?? 58, values: (_, ticks) => ticks.map(say.axis), ...(say.steps && { incrs: say.steps }) },
         ],
         series: [
           {},
@@ -60,10 +60,7 @@ export const Chart = view((given, leaving) => {
     const place = shown.cursor.idx;
     if (!onPoint) return;
     if (place === null || place === undefined) return onPoint(null);
-    onPoint(
-      `${hours(shown.data[0][place])} · ` +
-        series.map((line, n) => `${say.value(shown.data[n + 1][place])} ${line.label}`).join(" · "),
-    );
+    onPoint({ at: hours(shown.data[0][place]), values: series.map((_, n) => say.value(shown.data[n + 1][place])) });
   }
 
   const hours = (seconds) =>
@@ -94,9 +91,10 @@ export const Chart = view((given, leaving) => {
   };
 });
 
-export const Legend = ({ series, children }) => html`
+// What the lines are, and while one points at a time what they are then; the line of text stays as high.
+export const Legend = ({ series, point }) => html`
   <div class="legend">
-    ${series.map((line) => html`<span key=${line.label}><i class=${line.tone}></i>${line.label}</span>`)}
-    ${children && html`<span>${children}</span>`}
+    ${series.map((line, n) => html`<span key=${line.label}><i class=${line.tone}></i>${point ? `${point.values[n]} ${line.label}` : line.label}</span>`)}
+    ${point && html`<span>${point.at}</span>`}
   </div>
 `;

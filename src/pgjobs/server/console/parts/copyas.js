@@ -12,7 +12,7 @@ export function call(verb, first, named = {}) {
   return `select * from pgjobs.${verb}(${[...first, ...more.map(([name, value]) => `${name} => ${typeof value === "string" ? literal(value) : value}`)].join(", ")})`;
 }
 
-export const command = (...parts) => parts.filter((part) => part !== null && part !== undefined).join(" ");
+export const command = (...parts) => parts.filter((part) => part !== null && part !== undefined && part !== false).join(" ");
 export const because = (reason) => (reason ? `--reason ${word(reason)}` : null);
 
 const curl = ([method, path, body]) =>

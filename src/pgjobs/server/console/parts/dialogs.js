@@ -3,6 +3,7 @@ import { askedDialog, mark } from "../router.js";
 import { effect, html, signal, untracked, view } from "../view.js";
 import { CopyAs } from "./copyas.js";
 import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
 import { Toasts } from "./toasts.js";
 
 const open = signal(null);
@@ -118,7 +119,7 @@ const Question = view(() => {
           </label>
         `}
         ${as && html`<${CopyAs} ...${as(reason.value.trim() || null)} />`}
-        ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+        <${Refusal} problem=${problem.value} />
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
           <button class="button main ${danger ? "danger" : ""}" type="submit" disabled=${isBusy.value}>${verb}</button>

@@ -14,7 +14,13 @@ const TIMES = [
   { label: "p95", tone: "warn", fill: false },
 ];
 const RATE = { axis: (value) => compact(value), value: (value) => number(Math.round((value ?? 0) * 10) / 10), least: 5, space: 44 };
-const SECONDS = { axis: duration, value: duration, least: 0.1 };
+// Steps that make round labels, in one unit each: the axis has no room for two.
+const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 172800, 432000, 864000];
+function short(seconds) {
+  const [name, size] = [["d", 86400], ["h", 3600], ["min", 60]].find(([, unit]) => seconds >= unit) ?? [];
+  return name ? `${Math.round((seconds / size) * 10) / 10} ${name}` : duration(seconds);
+}
+const SECONDS = { axis: short, value: duration, least: 0.1, steps: STEPS };
 
 // A line along the bottom would look like trouble all the time: failures are drawn where there are some, with the
 // times right before and after.
@@ -25,7 +31,7 @@ const One = view(() => {
   return ({ title, label, series, say, data }) => html`
     <${Panel} title=${title}>
       <${Chart} label=${label} series=${series} say=${say} onPoint=${(said) => (point.value = said)} data=${data} />
-      <${Legend} series=${series}>${point.value}<//>
+      <${Legend} series=${series} point=${point.value} />
     <//>
   `;
 });

@@ -1,16 +1,17 @@
 // The frame around every page.
-import { isAway, readFrom, session, signOut } from "../api.js";
+import { cell, cells, chooseCell, isAway, missing, readFrom, session, signOut } from "../api.js";
 import { showKeys } from "../keys.js";
 import { lookAtAll } from "../live.js";
 import { address, path } from "../router.js";
 import { html, media, signal, view } from "../view.js";
-import { Dialogs, close, show } from "./dialogs.js";
+import { Dialogs, addressed, close, show } from "./dialogs.js";
 import { icon } from "./icons.js";
 import { say } from "./toasts.js";
 
 export const PAGES = [
   { to: "/", name: "Overview", picture: "overview" },
   { to: "/tasks", name: "Tasks", picture: "tasks" },
+  { to: "/workflows", name: "Workflows", picture: "workflows" },
   { to: "/jobs", name: "Jobs", picture: "jobs" },
   { to: "/workers", name: "Workers", picture: "workers" },
   { to: "/providers", name: "Providers", picture: "providers" },
@@ -62,6 +63,28 @@ const Source = () => {
   return html`<p class="source small" role="status">The primary cannot be reached: read from a standby, ${Math.round(from.lag)} s behind</p>`;
 };
 
+// Which of several databases is looked at.
+const Cells = () =>
+  cells.value.length > 1 &&
+  html`
+    <label class="field cells">
+      <span>Cell</span>
+      <select class="input" value=${cell} onChange=${(event) => chooseCell(event.target.value)}>
+        <option value="">All cells</option>
+        ${cells.value.map((name) => html`<option value=${name}>${name}</option>`)}
+      </select>
+    </label>
+  `;
+
+const Missing = () =>
+  missing.value &&
+  html`
+    <div class="notice warn" role="status">
+      ${icon("block")}
+      <div class="grow">Not shown, because it cannot be reached: ${missing.value}. Everything else is up to date.</div>
+    </div>
+  `;
+
 const Who = () => session.value && html`
   <div class="who">
     <div class="name">
@@ -90,9 +113,10 @@ const Away = () =>
     </div>
   `;
 
-export const Frame = view(() => {
+export const Frame = view((_, leaving) => {
   const menu = () =>
-    show("Menu", () => html`<${Nav} onChoose=${close} /><${Source} /><${Who} />`, { drawer: true });
+    show("Menu", () => html`<${Nav} onChoose=${close} /><${Cells} /><${Source} /><${Who} />`, { drawer: true, at: "menu" });
+  addressed(leaving, { menu: () => menu });
   return ({ children }) => html`
     <div class="frame">
       <a class="skip" href=${`#${path.value}`} onClick=${toContent}>Skip to content</a>
@@ -100,8 +124,8 @@ export const Frame = view(() => {
         <button class="button bare icononly" type="button" aria-label="Menu" onClick=${menu}>${icon("menu")}</button>
         <${Brand} />
       </div>
-      <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Source} /><${Who} /></div>
-      <main class="content" id="content" tabindex="-1"><${Away} />${children}</main>
+      <div class="side"><${Brand} /><${Nav} isBrief=${isRail.value} /><${Cells} /><${Source} /><${Who} /></div>
+      <main class="content" id="content" tabindex="-1"><${Away} /><${Missing} />${children}</main>
     </div>
     <${Dialogs} />
   `;

@@ -1,5 +1,5 @@
 // A list of things: a table where there is room, cards on a phone.
-import { get } from "../api.js";
+import { get, isOverCells } from "../api.js";
 import { number } from "../format.js";
 import { resource } from "../live.js";
 import { keep, kept } from "../router.js";
@@ -7,15 +7,18 @@ import { html, isRoomy, isWide, signal } from "../view.js";
 
 const PAGE = 100;
 
+const CELL = { title: "Cell", width: "92px", tight: "76px", cell: (row) => html`<span class="clip" title=${row.cell}>${row.cell}</span>` };
+
 // columns: {title, width, kind, cell}; those marked `roomy` need a wide screen, and on a narrower one `tight`
 // is the width. `card` draws a row on a phone. Rows have an id for the keyboard.
-export function List({ label, columns: all, rows, idOf, card, isSelected = () => false }) {
+export function List({ label, columns: own, rows, idOf, card, isSelected = () => false }) {
+  const all = isOverCells() ? [...own, CELL] : own;
   const columns = all.filter((column) => isRoomy.value || !column.roomy);
   const width = (column) => (isRoomy.value ? column.width : (column.tight ?? column.width));
   if (!isWide.value)
     return html`
       <ul class="cards" aria-label=${label}>
-        ${rows.map((row) => html`<li key=${idOf(row)} data-row=${idOf(row)} class=${isSelected(row) ? "selected" : ""}>${card(row)}</li>`)}
+        ${rows.map((row) => html`<li key=${idOf(row)} data-row=${idOf(row)} class=${isSelected(row) ? "selected" : ""}>${card(row)}${isOverCells() && html`<span class="muted small">${row.cell}</span>`}</li>`)}
       </ul>
     `;
   return html`

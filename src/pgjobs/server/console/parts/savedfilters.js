@@ -55,7 +55,8 @@ const Naming = view((given) => {
 
 const naming = (to) => show("Save this filter", ({ close }) => html`<${Naming} to=${to} close=${close} />`, { at: "save" });
 
-export const SaveFilter = () => html`<button class="link small" type="button" onClick=${() => naming(here())}>Save filter</button>`;
+export const saveHere = () => naming(here());
+export const SaveFilter = () => html`<button class="link small" type="button" onClick=${saveHere}>Save filter</button>`;
 
 export const SavedFilters = () =>
   savedFilters.value.length > 0 &&

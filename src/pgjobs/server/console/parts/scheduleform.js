@@ -5,6 +5,7 @@ import { effect, html, signal, view } from "../view.js";
 import { CopyAs, call, command, literal, word } from "./copyas.js";
 import { show } from "./dialogs.js";
 import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
 import { SchemaForm, asText, payloadOf } from "./schemaform.js";
 import { Bones } from "./small.js";
 import { say } from "./toasts.js";
@@ -29,14 +30,16 @@ function bodyOf(wanted, text, schedule) {
   };
 }
 
+const hides = (body) => body.secrets_of && JSON.stringify(body.payload).includes("…");
+// Secrets that are hidden are put back by the server; a command would write what is shown in their place.
 const commands = (body) => ({
-  cli: command(
+  cli: !hides(body) && command(
     "pgjobs schedules add", word(body.name), word(body.job),
     body.cron ? `--cron ${word(body.cron)} --timezone ${word(body.timezone)}` : `--every ${body.every_seconds}s`,
     `--payload ${word(JSON.stringify(body.payload))}`, body.room && `--room ${word(body.room)}`, `--priority ${body.priority}`,
     body.max_attempts && `--max-attempts ${body.max_attempts}`, `--missed ${body.missed}`, body.overlap ? null : "--no-overlap",
   ),
-  sql: call("register_schedule", [literal(body.name), literal(body.job)], {
+  sql: !hides(body) && call("register_schedule", [literal(body.name), literal(body.job)], {
     cron: body.cron, every: body.cron ? null : `${body.every_seconds} seconds`, timezone: body.cron ? body.timezone : null, payload: JSON.stringify(body.payload),
     room: body.room, priority: body.priority, max_attempts: body.max_attempts, missed: body.missed, overlap: body.overlap,
   }),
@@ -145,7 +148,7 @@ const Editor = view((given, leaving) => {
           </div>
         </details>
         ${!broken && html`<${CopyAs} ...${commands(body)} />`}
-        ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+        <${Refusal} problem=${problem.value} />
         <div class="foot">
           <button class="button" type="button" onClick=${close}>Back</button>
           <button class="button main" type="submit" disabled=${isBusy.value || Boolean(broken)}>${schedule ? "Save changes" : "Create schedule"}</button>

@@ -1,21 +1,13 @@
 // Submitting a task: a new one, a copy, or one that takes a failed one's place with another payload.
-import { get, post } from "../api.js";
+import { get, newKey, post } from "../api.js";
 import { html, signal, view } from "../view.js";
 import { Reason } from "./actions.js";
-import { CopyAs, call, command, literal, word } from "./copyas.js";
+import { CopyAs, because, call, command, literal, word } from "./copyas.js";
 import { show } from "./dialogs.js";
-import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
 import { SchemaForm, asText, beginning, payloadOf } from "./schemaform.js";
 import { Bones, TaskLink } from "./small.js";
 import { say } from "./toasts.js";
-
-const Errors = ({ problem }) =>
-  problem &&
-  html`
-    <div class="notice bad" role="alert">${icon("block")}<div class="stack close"><span>${problem.message}</span>
-      ${problem.errors.map((error) => html`<span class="small"><span class="mono">${error.pointer || "/"}</span> ${error.detail}</span>`)}
-    </div></div>
-  `;
 
 // `load` answers with {schema, payload, room} or more; `send` gets what was filled in and answers with the new task's id.
 const Form = view((given, leaving) => {
@@ -37,12 +29,19 @@ const Form = view((given, leaving) => {
     (error) => error.name === "AbortError" || (problem.value = error),
   );
   const filled = () => ({ ...payloadOf(text.value), room: room.value.trim(), reason: reason.value.trim() || null });
+  // Asked again because no answer came, it makes no second task; with other contents it is another one.
+  let asked = {};
+  const keyOf = (what) => {
+    const text = JSON.stringify(what);
+    if (asked.text !== text) asked = { text, key: newKey() };
+    return asked.key;
+  };
   const submit = async (event) => {
     event.preventDefault();
     isBusy.value = true;
     problem.value = null;
     try {
-      const id = await send(filled(), known.peek());
+      const id = await send(filled(), keyOf(filled()));
       say("good", html`Task submitted: <${TaskLink} id=${id} />`);
       close();
     } catch (error) {
@@ -62,7 +61,7 @@ const Form = view((given, leaving) => {
         ${hasReason && html`<${Reason} reason=${reason} />`}
         ${!filled().broken && html`<${CopyAs} ...${as(filled(), known.value)} />`}
       `}
-      <${Errors} problem=${problem.value} />
+      <${Refusal} problem=${problem.value} />
       <div class="foot">
         <button class="button" type="button" onClick=${close}>Back</button>
         <button class="button main" type="submit" disabled=${isBusy.value || !known.value || Boolean(filled().broken)}>${verb}</button>
@@ -86,7 +85,7 @@ export const submitTask = (job, done) =>
         const found = await get(`jobs/${encodeURIComponent(job)}/details`, {}, aborted);
         return { ...found, payload: beginning(found.schema) };
       },
-      send: async ({ payload, room }) => (await post(place(room, job), { payload })).id,
+      send: async ({ payload, room }, key) => (await post(place(room, job), { payload }, key)).id,
       as: ({ payload, room }) => ({
         sql: call("submit_task", [literal(job), literal(JSON.stringify(payload))], { room }),
         cli: command("pgjobs enqueue", word(job), word(JSON.stringify(payload)), "--room", word(room)),
@@ -109,9 +108,10 @@ const again = (id, replace, texts, done) =>
         const { schema } = await get(`jobs/${encodeURIComponent(task.job)}/details`, {}, aborted);
         return { schema, payload: task.payload };
       },
-      send: async ({ payload, reason }) => (await post(`tasks/${id}/resubmit`, { payload, replace, reason })).task_id,
+      send: async ({ payload, reason }, key) => (await post(`tasks/${id}/resubmit`, { payload, replace, reason }, key)).task_id,
       as: ({ payload, reason }) => ({
         sql: call("resubmit_task", [`pgjobs.task_id('${id}')`, literal(JSON.stringify(payload))], { replace: replace || null, reason }),
+        cli: command("pgjobs tasks resubmit", id, word(JSON.stringify(payload)), replace && "--replace", because(reason)),
         http: ["POST", `tasks/${id}/resubmit`, { payload, replace, reason }],
       }),
       done,

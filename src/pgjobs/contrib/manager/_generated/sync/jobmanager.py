@@ -38,8 +38,15 @@ class BlockingJobManager:
         max_retries: int = 3,
         available_at: datetime | None = None,
         idempotency_key: str | None = None,
+        *,
+        batch_group: str | None = None,
+        depends_on: Sequence[int] | None = None,
     ) -> GenericJob:
-        """The new job, or the one created under the same idempotency key before."""
+        """The new job, or the one created under the same idempotency key before.
+
+        It waits until the jobs that `depends_on` names have completed. `list_jobs` finds it by
+        its `batch_group`.
+        """
         return run(
             self._wrapped.create_job(
                 domain,
@@ -52,6 +59,8 @@ class BlockingJobManager:
                 max_retries,
                 available_at,
                 idempotency_key,
+                batch_group=batch_group,
+                depends_on=depends_on,
             )
         )
 
@@ -68,8 +77,14 @@ class BlockingJobManager:
         max_retries: int = 3,
         available_at: datetime | None = None,
         idempotency_keys: Sequence[str | None] | None = None,
+        batch_group: str | None = None,
+        depends_on: Sequence[int] | None = None,
     ) -> list[GenericJob]:
-        """A job for each payload, all or none, in input order."""
+        """A job for each payload, all or none, in input order.
+
+        Beyond what `JOBS_QUOTA_MAX_QUEUED` and `JOBS_QUOTA_SUBMITS_PER_MIN` allow the owner it
+        raises `QuotaExceeded`.
+        """
         return run(
             self._wrapped.create_jobs(
                 domain,
@@ -82,6 +97,8 @@ class BlockingJobManager:
                 max_retries=max_retries,
                 available_at=available_at,
                 idempotency_keys=idempotency_keys,
+                batch_group=batch_group,
+                depends_on=depends_on,
             )
         )
 
@@ -113,34 +130,6 @@ class BlockingJobManager:
         self, uuid: UUID | str, *, owner_user_id: str | int | None = None, project_id: int | None = None
     ) -> GenericJob:
         return run(self._wrapped.get_job_by_uuid(uuid, owner_user_id=owner_user_id, project_id=project_id))
-
-    def list_jobs(
-        self,
-        domain: str | None = None,
-        queue: str | None = None,
-        job_type: str | None = None,
-        status: str | None = None,
-        owner_user_id: str | int | None = None,
-        project_id: int | None = None,
-        *,
-        before: int | None = None,
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[GenericJob]:
-        """Jobs that fit every filter, newest first, at most 500; `before` pages by id."""
-        return run(
-            self._wrapped.list_jobs(
-                domain,
-                queue,
-                job_type,
-                status,
-                owner_user_id,
-                project_id,
-                before=before,
-                limit=limit,
-                offset=offset,
-            )
-        )
 
     def cancel_job(
         self,

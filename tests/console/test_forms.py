@@ -1,4 +1,4 @@
-"""An operator's day: from the alarm on the overview to the charts that show it is over."""
+"""What operators do now and then: end by force, submit, create and change schedules, look at a worker."""
 
 from __future__ import annotations
 
@@ -18,76 +18,6 @@ SCHEMA = {
     "properties": {"to": {"type": "string"}, "copies": {"type": "integer", "minimum": 1}},
     "required": ["to"],
 }
-
-
-async def an_alarm(queue: Queue) -> list[str]:
-    """A paused job with a limit of one, six waiting tasks, and a failed one with a wrong payload and a secret."""
-    await queue.register_job(*JOB.split(":"), schema=SCHEMA, max_running=1, events="full")
-    worker = await queue.register_worker("mailer", jobs=[JOB])
-    wrong = await queue.submit_task(JOB, {"to": "nobody", "api_key": "k-12345"}, owner="ada", tags=["night"])
-    await queue.fail_tasks(
-        await queue.claim_tasks(worker.id, start=True),
-        ["no such mailbox"],
-        kinds=["address"],
-        retryable=[False],
-    )
-    waiting = await queue.submit_tasks(JOB, [{"to": f"user-{n}"} for n in range(6)])
-    await queue.pause_job(JOB, actor="ops", reason="mailboxes are being moved")
-    await queue.sweep("rollups")
-    return [await uuid_of(queue, task.task_id) for task in [wrong, *waiting]]
-
-
-async def work(queue: Queue) -> list[Any]:
-    [worker] = await queue.list_workers()
-    await queue.heartbeat_worker(worker.id)
-    leases = await queue.claim_tasks(worker.id, quantity=10, start=True)
-    await queue.complete_tasks(leases, [{"ok": True}] * len(leases))
-    await queue.sweep("rollups")
-    return [lease.payload for lease in leases]
-
-
-def test_from_the_alarm_to_the_charts(console: Console, open_page: Open):
-    tasks = with_queue(console, an_alarm)
-    page = open_page(console, "/")
-    finding = page.locator(".findings li", has_text=f"job {JOB}")
-    expect(finding).to_contain_text("mailboxes are being moved")
-    finding.get_by_role("button", name="Resume job").click()
-    page.wait_for_url(re.compile(r"do=resume_job"))
-    dialog = page.get_by_role("dialog")
-    expect(dialog.locator("[data-preview]")).to_contain_text("6 tasks waiting, 0 running of at most 1")
-    dialog.get_by_text("Copy as psql, CLI or curl").click()
-    expect(dialog).to_contain_text(f"select * from pgjobs.resume_job('{JOB}');")
-    expect(dialog).to_contain_text(f"pgjobs jobs resume {JOB}")
-    expect(dialog).to_contain_text("curl -X POST")
-    dialog.get_by_role("button", name="Back").click()
-
-    page.goto(console.at("/jobs/%40global%3Amail%3AWelcome"))
-    expect(page.locator("[data-reason]")).to_have_text("mailboxes are being moved")
-    page.get_by_role("button", name="Change limit").click()
-    dialog.get_by_label("Concurrency limit").fill("10")
-    confirm_only(dialog, "Change limit")
-    expect(page.get_by_text("concurrency limit 10")).to_be_visible()
-    page.locator(".head").get_by_role("button", name="Resume").click()
-    confirm(page, "Resume", "all are moved")
-    expect(page.locator(".head .tag")).to_have_text("open")
-
-    page.locator(".brief").get_by_role("link", name=tasks[0][-8:]).click()
-    page.get_by_role("button", name="Edit payload").click()
-    dialog.get_by_label("to (required)").fill("ada@example.org")
-    confirm_only(dialog, "Retry edited")
-    expect(page.locator(".head .tag")).to_have_text("ignored")
-    [again, *_] = with_queue(console, lambda queue: queue.list_tasks(job=JOB, room="@global"))
-    assert (again.owner, again.tags) == ("ada", ["night"])
-
-    payloads = with_queue(console, work)
-    assert len(payloads) == 7
-    assert {"to": "ada@example.org", "api_key": "k-12345"} in payloads
-    page.goto(console.at("/jobs/%40global%3Amail%3AWelcome"))
-    expect(page.locator(".stat", has_text="Failed in 1 h")).to_contain_text("7 completed")
-    charts = page.locator(".chart canvas")
-    expect(charts).to_have_count(3)
-    page.goto(console.at("/"))
-    expect(page.locator(".findings li", has_text=f"job {JOB}")).to_have_count(0)
 
 
 def confirm_only(dialog: Any, name: str) -> None:

@@ -1,0 +1,1 @@
+"""One server over several databases with a queue each: requests led to their cell, lists merged."""
