@@ -60,13 +60,15 @@ def test_a_session_that_ends_asks_to_sign_in_again(console: Console, open_page: 
 
 
 VERBS = re.compile(
-    r"^(Retry|Busy|Ignore|Unignore|Cancel|Request cancellation|Force end|Pause|Resume|Run now|Archive|Unarchive|Delete|Retire|Invalidate)\b"
+    r"^(Retry|Busy|Ignore|Unignore|Cancel|Request cancellation|Force end|Pause|Resume|Run now|Archive|Unarchive|Delete|Retire|Invalidate|Send signal)\b"
 )
 OPERATED = {
     "overview",
     "waiting-task",
     "running-task",
     "failed-task",
+    "workflow",
+    "suspended-task",
     "jobs",
     "job",
     "workers",
