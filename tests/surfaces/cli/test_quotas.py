@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.surfaces.cli.test_rooms import run
+from tests.surfaces.cli.commands import run
 
 
 def test_quotas_are_set_listed_and_lifted(database_url):
