@@ -2,7 +2,6 @@
 --   domain text, queue text, worker_id text, lease interval, quantity integer = 1, owner_user_id text = null,
 --   project_id bigint = null, job_type text = null, max_inflight integer = null
 -- )
---
 -- Leases up to `quantity` due tasks of a domain and queue to a holder known by name, and shows
 -- them in the words of the generic job manager. Ends lapsed leases as it goes.
 select refuse('not-on-sqlite', 'SQLite has no quotas') where :max_inflight is not null;

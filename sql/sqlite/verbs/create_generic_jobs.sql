@@ -5,10 +5,8 @@
 --   submits_per_minute integer = null
 -- )
 --
--- Submits one task per payload in the words of the generic job manager and shows
--- them, in input order. An unknown domain:queue:job_type is registered first,
--- unless the domain is @global or @internal.
---
+-- Submits one task per payload in the words of the generic job manager and shows them, in input
+-- order. An unknown domain:queue:job_type is registered first, unless the domain is @global or @internal.
 -- A payload whose idempotency key was used before gets the row of the first, also after it ended.
 select refuse('not-on-sqlite', 'SQLite has neither dependencies nor quotas')
 where coalesce(:after, :max_queued, :submits_per_minute) is not null;
