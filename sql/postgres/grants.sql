@@ -35,7 +35,7 @@ to pgjobs_readonly, pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant select on pgjobs.generic_jobs to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 grant execute on function
   pgjobs.get_task, pgjobs.watch_task, pgjobs.get_generic_job, pgjobs.list_generic_jobs, pgjobs.list_steps, pgjobs.list_log,
-  pgjobs.list_parents, pgjobs.list_workflow_tasks
+  pgjobs.list_parents, pgjobs.list_workflow_tasks, pgjobs.show_flow, pgjobs.show_steps
 to pgjobs_producer, pgjobs_worker, pgjobs_operator, pgjobs_api;
 
 -- Submitting.

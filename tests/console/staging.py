@@ -16,6 +16,7 @@ import asyncpg
 from pgjobs.queue.records import Lease, Worker
 from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.staged_schedules import stage_schedules
+from tests.console.staged_workflows import stage_workflow
 
 Answer = TypeVar("Answer")
 
@@ -125,6 +126,7 @@ async def _an_hour(queue: Queue, stage: Stage, time: Time) -> None:
         25: lambda: _what_runs_left_behind(queue),
         14: lambda: _what_waits(queue, stage),
         9: lambda: _what_is_put_away(queue, stage),
+        7: lambda: _a_workflow(queue, stage, time),
     }
     for minute in range(60, 1, -1):
         await time.set(timedelta(minutes=minute) + begun)
@@ -241,6 +243,12 @@ async def _what_waits(queue: Queue, stage: Stage) -> None:
     await _note(queue, stage, "paused", (await queue.submit_task(INVOICE, {"customer": 7})).task_id)
     task = await queue.submit_task(THUMBNAIL, {"image": 900}, room="studio", delay=timedelta(hours=3))
     await _note(queue, stage, "later", task.task_id)
+
+
+async def _a_workflow(queue: Queue, stage: Stage, time: Time) -> None:
+    now = time.ago
+    stage.ids |= await stage_workflow(queue, time)
+    await time.set(now)
 
 
 async def _what_is_put_away(queue: Queue, stage: Stage) -> None:

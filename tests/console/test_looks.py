@@ -19,6 +19,9 @@ PAGES = {
     "waiting-task": ("/tasks/{nobody}", "Why is it waiting?"),
     "running-task": ("/tasks/{running}", "frame 312"),
     "failed-task": ("/tasks/{failed}", "checksum of part 3 differs"),
+    "workflows": ("/workflows", "summer film"),
+    "workflow": ("/workflows/{workflow}", "Waiting for somebody"),
+    "suspended-task": ("/tasks/{contract}", "Steps and related tasks"),
     "jobs": ("/jobs?archived=1", "Legacy fit"),
     "job": ("/jobs/lab%3Astorage%3AUpload", "checksum of part 3 differs"),
     "workers": ("/workers", "renderer-1"),
@@ -46,6 +49,8 @@ DIALOGS = {
     "limit": ("/jobs/lab%3Aanalysis%3ASpectrum", "Change limit"),
     "policy": ("/jobs/lab%3Aanalysis%3ASpectrum", "Change policy"),
     "remedy": ("/tasks/{paused}", "Resume job"),
+    "signal": ("/workflows/{workflow}", "Send signal signed"),
+    "cancel-workflow": ("/workflows/{workflow}", "Cancel"),
     "create": ("/schedules", "Create a schedule"),
     "change": ("/schedules", "Edit refresh-thumbnails"),
     "pause": ("/jobs", "Pause Spectrum"),
@@ -62,7 +67,7 @@ DIALOGS = {
 STICKING_OUT = """
   () => [...document.querySelectorAll("body *")]
     .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
-    .filter((element) => !element.closest("pre, .chart, .only-read, .clip"))
+    .filter((element) => !element.closest("pre, .chart, .graph, .only-read, .clip"))
     .map((element) => element.outerHTML.slice(0, 120))
 """
 CUT = """
@@ -201,6 +206,7 @@ def assert_dialog_fits_and_reads_well(page: Any, name: str, size: str, screensho
 EMPTY = {
     "/": "no tasks waiting",
     "/tasks": "No tasks yet",
+    "/workflows": "No workflows yet",
     "/workers": "No workers",
     "/providers": "No providers",
     "/schedules": "No schedules yet",

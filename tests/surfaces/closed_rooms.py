@@ -59,6 +59,11 @@ def _staged(base: str, ada: Api, bob: Api, root: Api) -> Stage:
     schedule = _made(
         root.put("schedules", json={"room": "shop", "name": "hidden", "job": HIDDEN, "every_seconds": 60})
     )
+    flow = _made(
+        bob.post(
+            "rooms/shop/workflows", json={"name": "hidden", "tasks": [{"job": HIDDEN, "name": "sesame"}]}
+        )
+    )
     own_job = ada.register("Rotate", room="lab")
     own_task, own_shared = ada.submit(OWN, "lab"), ada.submit(SHARED, "lab")
     own_provider = _made(ada.put("rooms/lab/providers", json={"category": "files", "name": "disk"}))
@@ -69,6 +74,7 @@ def _staged(base: str, ada: Api, bob: Api, root: Api) -> Stage:
         "job_id": job["id"],
         "provider_id": provider["id"],
         "schedule_id": schedule["id"],
+        "workflow_id": flow["id"],
     }
     own = {
         "task_id": own_task["id"],

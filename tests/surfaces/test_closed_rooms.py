@@ -73,6 +73,20 @@ KINDS = {
     f"GET {V1}/rooms/{{room_id}}/jobs/{{job_name}}/tasks": "room",
     f"POST {V1}/rooms/{{room_id}}/tasks/{{job_name}}": "room",
     f"POST {V1}/tasks/claim": "id",
+    f"GET {V1}/tasks/{{task_id}}/flow": "id",
+    f"GET {V1}/tasks/{{task_id}}/steps": "id",
+    f"POST {V1}/tasks/{{task_id}}/steps": "id",
+    f"POST {V1}/tasks/{{task_id}}/suspend": "id",
+    f"POST {V1}/tasks/{{task_id}}/calls": "id",
+    f"POST {V1}/tasks/{{task_id}}/signals": "id",
+    f"POST {V1}/rooms/{{room_id}}/workflows": "room",
+    f"GET {V1}/rooms/{{room_id}}/workflows": "room",
+    f"GET {V1}/workflows": "list",
+    f"GET {V1}/workflows/{{workflow_id}}": "id",
+    f"GET {V1}/workflows/{{workflow_id}}/tasks": "id",
+    f"GET {V1}/workflows/{{workflow_id}}/graph": "id",
+    f"POST {V1}/workflows/{{workflow_id}}/cancel": "id",
+    f"POST {V1}/workflows/{{workflow_id}}/retry": "superuser",
     f"GET {V1}/tasks/{{task_id}}/log": "id",
     f"POST {V1}/tasks/{{task_id}}/log": "id",
     f"GET {V1}/tasks/{{task_id}}": "id",
@@ -113,6 +127,11 @@ BODIES: dict[str, Any] = {
     f"POST {V1}/jobs/{{job_id}}/sharing": {"fair": True},
     f"POST {V1}/tasks/{{task_id}}/resubmit": {"payload": {}},
     f"POST {V1}/tasks/{{task_id}}/log": {"lines": [{"message": "a"}]},
+    f"POST {V1}/tasks/{{task_id}}/steps": {"name": "a"},
+    f"POST {V1}/tasks/{{task_id}}/suspend": {"name": "a", "signal": "a"},
+    f"POST {V1}/tasks/{{task_id}}/calls": {"name": "a", "job": HIDDEN, "payloads": [{}]},
+    f"POST {V1}/tasks/{{task_id}}/signals": {"name": "a"},
+    f"POST {V1}/rooms/{{room_id}}/workflows": {"name": "a", "tasks": [{"job": HIDDEN}]},
 }
 NOT_DOCUMENTED = ("/metrics",)
 
@@ -358,7 +377,7 @@ def test_a_token_without_rooms_is_a_member_of_none(stage: Stage):
 
 def test_open_rooms_stay_open_whatever_a_token_says(database_url: str):
     with closed_rooms(database_url, room_access="open") as stage:
-        assert stage.ada.get("rooms/shop/tasks").json()["total"] == 3
+        assert stage.ada.get("rooms/shop/tasks").json()["total"] == 4
         assert stage.ada.get(f"tasks/{stage.own['shared_id']}").json()["queue_position"] == 2
         assert stage.ada.get("/v1/me").json() == {"id": "ada", "is_superuser": False}
         assert stage.ada.get("findings").status_code == 200

@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import asyncpg
+import psycopg
 import pytest
 from pydantic import BaseModel
 
@@ -244,6 +245,62 @@ async def test_plain_functions_have_the_same(queue: Queue, jobs: Jobs, clock):
     assert made == [5]
 
 
+async def test_plain_functions_repeat_steps_and_read_parents_and_progress(queue: Queue, jobs: Jobs):
+    calls: list[int] = []
+    seen: list[object] = []
+
+    def shaky() -> int:
+        calls.append(len(calls))
+        if len(calls) < 3:
+            raise OSError("busy")
+        return len(calls)
+
+    @jobs.task
+    def fetch() -> int:
+        return 7
+
+    @jobs.task(max_attempts=2, backoff_base=NOW)
+    def merge(task: TaskContext) -> int:
+        seen.append(task.kept_progress_sync())
+        task.report_sync({"row": 40})
+        tried = task.step_sync("shaky", shaky, retry=StepRetry(attempts=3, delay=NOW))
+        if task.attempt == 1:
+            raise RuntimeError("not yet")
+        total: int = tried + sum(task.parents_sync().values())
+        return total
+
+    flow = jobs.workflow("nightly")
+    flow.add(merge, after=flow.add(fetch))
+    handle = await flow.submit(queue)
+    await drained(queue, jobs)
+    await handle.wait(timeout=30)
+    assert handle.results["merge"] == 10
+    assert (len(calls), seen) == (3, [None, {"row": 40}])
+
+
+async def test_a_plain_functions_effect_and_step_commit_together(queue: Queue, jobs: Jobs, database_url: str):
+    with psycopg.connect(database_url) as owner:
+        owner.execute("create table charges (id integer generated always as identity)")
+
+    @jobs.task(max_attempts=3, backoff_base=NOW)
+    def charge(task: TaskContext) -> int:
+        with psycopg.connect(database_url) as mine, task.step_transaction_sync("charge", mine) as step:
+            if not step.is_done:
+                (step.result,) = mine.execute("insert into charges default values returning id").fetchall()[0]
+                if task.attempt == 1:
+                    raise RuntimeError("in the middle")
+        if task.attempt == 2:
+            raise RuntimeError("after it")
+        result: int = step.result
+        return result
+
+    handle = await charge.submit()
+    await drained(queue, jobs)
+    charged = await handle.result(timeout=30)
+    with psycopg.connect(database_url) as owner:
+        assert owner.execute("select id from charges").fetchall() == [(charged,)]
+
+
 async def test_progress_is_there_for_the_next_attempt(queue: Queue, jobs: Jobs):
     seen: list[object] = []
 
@@ -315,6 +372,21 @@ async def test_a_workflow_gives_parents_results_to_children(queue: Queue, jobs: 
         assert await handle.wait(timeout=60) == "completed"
     assert handle.results["merge"] == 6
     assert handle.results["fetch-2"].user == 2
+
+
+async def test_a_chain_does_not_wait_for_the_next_look(queue: Queue, jobs: Jobs):
+    """An end that commits after the worker has said that it waits wakes nobody by itself."""
+
+    @jobs.task
+    async def work() -> None: ...
+
+    flow = jobs.workflow("chain")
+    last = flow.add(work)
+    for _ in range(40):
+        last = flow.add(work, after=last)
+    handle = await flow.submit(queue)
+    async with Worker(queue, jobs, poll=timedelta(hours=1), sweep=None):
+        assert await handle.wait(timeout=60) == "completed"
 
 
 async def test_what_runs_whatever_happens_runs(queue: Queue, jobs: Jobs):

@@ -23,6 +23,7 @@ PRINTED = {
     "cron.py": "run 1: the report of today\nrun 2: the report of today\n"
     "nightly: At 02:30 every day, Europe/Berlin",
     "limits.py": "10 pages, 2 at once",
+    "workflow.py": "completed: 600, merge completed",
 }
 PATIENCE = 180.0
 ELSEWHERE = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -31,11 +32,26 @@ def alert_expressions() -> list[str]:
     return [expression for _, expression in blocks]
 
 
+async def waiting_tasks(queue: Queue) -> None:
+    """One task that is suspended, one that is blocked and one that is held."""
+    job = "@global:tests:Work"
+    parents = [await queue.submit_task(job) for _ in range(3)]
+    for parent, on_failure in zip(parents[1:], ("hold", "run"), strict=True):
+        await queue.submit_task(job, after=[parent.task_id], on_failure=on_failure)
+    suspended, failed = await queue.claim_tasks(
+        holder="me", lease=timedelta(hours=1), in_room="@global", quantity=2, start=True
+    )
+    await queue.suspend_task(suspended.task_id, suspended.token, "trial", delay=timedelta(days=1))
+    await queue.fail_task(failed, "broken", retryable=False)
+    await queue.sweep("waits")
+
+
 @pytest.fixture
 async def exported(database_url: str) -> set[str]:
     """Names of the series that a queue with some history exports."""
     async with await Queue.connect(database_url) as queue:
         await queue.register_job("@global", "tests", "Work")
+        await waiting_tasks(queue)
         await queue.register_schedule("nightly", "@global:tests:Work", cron="@daily")
         await incomplete_runs(queue, database_url)
         families = list(text_string_to_metric_families((await render(queue)).decode()))

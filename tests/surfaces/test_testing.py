@@ -24,18 +24,18 @@ def run_guide(directory: Path, *arguments: str) -> str:
 
 
 def test_the_guide_works_on_sqlite(tmp_path: Path):
-    assert "5 passed" in run_guide(tmp_path, "--pgjobs-url", "sqlite")
+    assert "5 passed, 1 skipped" in run_guide(tmp_path, "--pgjobs-url", "sqlite")
 
 
 def test_the_guide_works_on_a_server_one_has(tmp_path: Path, postgres_server: PostgresServer):
-    assert "5 passed" in run_guide(tmp_path, "--pgjobs-url", postgres_server.url())
+    assert "6 passed" in run_guide(tmp_path, "--pgjobs-url", postgres_server.url())
 
 
 def test_the_guide_works_on_an_embedded_server(
     tmp_path: Path, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("PGJOBS_TEST_URL", raising=False)
-    assert "5 passed" in run_guide(tmp_path)
+    assert "6 passed" in run_guide(tmp_path)
 
 
 def test_the_plugin_imports_little():

@@ -21,7 +21,7 @@ FACADES = {
     "steps": [f"{step}_task{s}" for step in ("cancel", "retry", "ignore", "unignore") for s in ("", "s")],
     "upkeep": ["check", "fire_schedules", "list_metrics", "list_events"],
     "cleanups": ["unmark_waiting"],
-    "operators": ["list_log", "next_cursor"],
+    "operators": ["list_log", "next_cursor", "show_flow", "show_steps"],
     "server": ["append_log", "count_jobs", "count_schedules", "track_tasks", "watch_events"],
 }
 """Which verbs are not in the class of their noun; those about leases are in that of leases."""
@@ -145,7 +145,7 @@ RECORDS = {
     "SignedIn": ["verify_session"],
     "Started": ["start_tasks"],
     "StartedRun": ["run_schedule"],
-    "Step": ["list_steps"],
+    "Step": ["list_steps", "show_steps"],
     "StuckTask": ["stuck"],
     "Submitted": ["submit_tasks"],
     "Suspension": ["suspend_task"],

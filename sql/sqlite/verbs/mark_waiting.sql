@@ -21,4 +21,4 @@ select
       limit 1000
     ) as s
     where s.job_id in (select j.value from json_each(:v_jobs) as j)
-  ) as next_due_at;
+  ) as next_due_at, false as has_blocked;

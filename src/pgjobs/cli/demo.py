@@ -61,6 +61,36 @@ async def export(month: str) -> None:
     raise Abort(f"the connection broke in the middle of {month} month", kind="network")
 
 
+@jobs.task(name="Collect", events="full")
+async def collect(task: TaskContext, paper: str) -> int:
+    """A paper that an onboarding needs; with progress."""
+    for page in range(1, 5):
+        await asyncio.sleep(random.uniform(0.3, 0.9))  # noqa: S311
+        await task.report({"done": page, "total": 4, "message": f"{paper}, page {page}"})
+    return len(paper)
+
+
+@jobs.task(name="Onboard", max_attempts=5, events="full")
+async def onboard(task: TaskContext, user: str) -> str:
+    """Keeps a step, sleeps, waits for an approval, calls another task; no worker is held meanwhile."""
+    account = await task.step("account", _new_account, user)
+    await task.sleep("trial", timedelta(seconds=8))
+    approval = await task.wait_for_signal("approved", timeout=timedelta(days=1))
+    if approval is None:
+        raise Abort(f"nobody approved account {account}", kind="timeout")
+    return await task.call("greeting", greet, user)
+
+
+def _new_account(_user: str) -> int:
+    return random.randint(1000, 9999)  # noqa: S311
+
+
+@jobs.task(name="Announce")
+async def announce(task: TaskContext) -> str:
+    """Tells what became of the task it ran after."""
+    return ", ".join(f"{parent.name} {parent.status}" for parent in await task.queue.list_parents(task.id))
+
+
 @jobs.task(name="Explode", max_attempts=1)
 async def explode() -> None:
     """Fails, for something to retry and ignore."""

@@ -1,5 +1,5 @@
 """What `make demo` leaves to look at: jobs at work, some by themselves, a task that is blocked, a provider
-that answers, and a run that waits to be cleaned up after."""
+that answers, a run that waits to be cleaned up after, and a workflow that waits for an approval."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ log = logging.getLogger("pgjobs.demo")
 DELIVER, GREET, REPORT = "@global:demo:Deliver", "@global:demo:Greet", "@global:demo:Report"
 UPLOAD, EXPORT = "@global:demo:Upload", "@global:demo:Export"
 PICTURES = "@global:demo:Pictures"
+ONBOARDING = "onboarding"
+PAPERS = ("contract", "photo", "bank details")
 NODE = "demo"
 NOBODYS = {"type": "webdav", "base_url": "https://files.example.org/exports", "secret_name": "demo"}
 FOLDERS = ("cats", "clouds", "harbour", "mountains", "trains")
@@ -52,7 +54,13 @@ async def demo_traffic(queue: ServerQueue, worker: Worker, base: str) -> AsyncIt
         try:
             busy += [
                 asyncio.create_task(work)
-                for work in (_schedule(queue), _one_of_each(queue), _submit(queue), _ask(client))
+                for work in (
+                    _schedule(queue),
+                    _one_of_each(queue),
+                    _onboard(queue),
+                    _submit(queue),
+                    _ask(client),
+                )
             ]
             yield
         finally:
@@ -96,6 +104,23 @@ async def _one_of_each(queue: ServerQueue) -> None:
         # The server's own cleaner looks once an hour, and says aloud what is meant to fail here.
         with _hushed("pgjobs.maintenance"):
             await CleanupRunner(queue, node_id=NODE).tick()
+
+
+async def _onboard(queue: ServerQueue) -> None:
+    """A workflow that waits for somebody's approval; when it has ended, another begins."""
+    from pgjobs.cli.demo import announce, collect, greet, jobs, onboard
+
+    while True:
+        with _patience():
+            newest = await queue.list_workflows(name=ONBOARDING, page_size=1)
+            if not newest or newest[0].ended_at is not None:
+                flow = jobs.workflow(ONBOARDING)
+                papers = [flow.add(collect, paper, name=paper) for paper in PAPERS]
+                account = flow.add(onboard, "Ada", after=papers, name="account")
+                welcome = flow.add(greet, "Ada", after=account, name="welcome")
+                flow.add(announce, after=[account, welcome], on_failure="run", name="announce")
+                await flow.submit(queue)
+        await asyncio.sleep(30 * BEAT)
 
 
 async def _submit(queue: ServerQueue) -> None:

@@ -245,7 +245,7 @@ async def _welcome(queue: ServerQueue, base: str, served: Any, *, is_short: bool
 
   Console    {link}
              (signs you in, once; later: {pgjobs} token create me --superuser)
-  HTTP API   {base}/v1/joblib
+  HTTP API   {base}/v1/joblib{_invitation(base, is_demo)}
 
 In another terminal, in this directory, try:
 {trials}
@@ -253,6 +253,14 @@ In another terminal, in this directory, try:
   curl -H "Authorization: Bearer $TOKEN" {base}/v1/joblib/rooms/@global/jobs
 
 Ctrl-C ends it; what is in the database stays for the next time.""")
+
+
+def _invitation(base: str, is_demo: bool) -> str:
+    return (
+        f"\n  Workflow   {base}/ui/#/workflows: one runs, sleeps, and waits for you to approve it"
+        if is_demo
+        else ""
+    )
 
 
 def _trials(addresses: list[str]) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from pgjobs.cli.selectors import (
 )
 from pgjobs.cli.signals import signal
 from pgjobs.cli.task_log import log
+from pgjobs.cli.task_steps import steps
 from pgjobs.cli.why import why
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def wait(
         typer.echo(json.dumps(ended.result, ensure_ascii=False))
 
 
-for _act in (why, log, retry, cancel, ignore, unignore, resubmit, signal, prune):
+for _act in (why, log, steps, retry, cancel, ignore, unignore, resubmit, signal, prune):
     tasks.command()(_act)
 
 

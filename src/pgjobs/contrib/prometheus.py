@@ -20,6 +20,9 @@ LABELS = ("domain", "queue", "job_type")
 GAUGES = {
     "queued": ("jobs_queued", "Jobs that wait, due or not"),
     "backlog": ("jobs_backlog", "Jobs that are due and wait for a worker"),
+    "suspended": ("jobs_suspended", "Jobs that sleep, or wait for a signal or for jobs they called"),
+    "blocked": ("jobs_blocked", "Jobs that wait for others to end"),
+    "held": ("jobs_held", "Jobs that wait for a parent that failed"),
     "processing": ("jobs_processing", "Jobs under a lease"),
     "stale_processing": ("jobs_stale_processing", "Jobs whose lease has lapsed, or whose worker is silent"),
     "paused": ("jobs_paused", "1 while the type is paused or archived"),

@@ -37,7 +37,7 @@ class Clock:
 
 
 async def drain(jobs: Jobs, *, queue: Queue | None = None, raise_errors: bool = False) -> int:
-    """Runs everything that is due, and what that submits, here and now; how many tasks ended.
+    """Runs everything that is due, and what that submits, here and now; how many runs ended or paused.
 
     With `raise_errors` the first exception of a handler is raised once all have run.
     """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, get_type_hints, overload
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -18,6 +19,7 @@ from pydantic_core import PydanticSerializationError
 from pgjobs.drivers.documents import Encoded, encode
 from pgjobs.errors import InvalidArgument, JobNotFound, LeaseLost, PayloadInvalid, PgJobsError
 from pgjobs.queue.records import Called, Json, Step
+from pgjobs.queue.run_sync import run
 
 if TYPE_CHECKING:
     from pgjobs.jobs.typed import Payload, TypedJob
@@ -79,6 +81,28 @@ class DurableTask:
     _steps: dict[str, Step] | None
     _names: set[str]
 
+    @overload
+    async def step(
+        self,
+        name: str,
+        function: Callable[..., Awaitable[R]],
+        /,
+        *args: Any,
+        retry: StepRetry | None = None,
+        **kwargs: Any,
+    ) -> R: ...
+
+    @overload
+    async def step(
+        self,
+        name: str,
+        function: Callable[..., R],
+        /,
+        *args: Any,
+        retry: StepRetry | None = None,
+        **kwargs: Any,
+    ) -> R: ...
+
     async def step(
         self,
         name: str,
@@ -96,12 +120,20 @@ class DurableTask:
         await self._save(self.queue, name, _document(name, function, value))
         return value
 
-    def step_sync(self, name: str, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def step_sync(
+        self,
+        name: str,
+        function: Callable[..., R],
+        /,
+        *args: Any,
+        retry: StepRetry | None = None,
+        **kwargs: Any,
+    ) -> R:
         """The same from a synchronous handler, in its thread."""
         kept = self._wait(self._kept(name))
         if kept is not None:
             return cast("R", _result(function, kept.result))
-        value = function(*args, **kwargs)
+        value = _tried_sync(lambda: function(*args, **kwargs), retry)
         self._wait(self._save(self.queue, name, _document(name, function, value)))
         return value
 
@@ -116,6 +148,15 @@ class DurableTask:
             step = StepTransaction(is_done=False, connection=connection)
             yield step
             await self._save(self.queue.bound_to(connection), name, step.result)
+
+    @contextmanager
+    def step_transaction_sync(self, name: str, connection: Any) -> Iterator[StepTransaction]:
+        """The same from a synchronous handler, in the transaction of a connection that it commits."""
+        kept = self._wait(self._kept(name))
+        step = StepTransaction(kept is not None, connection, None if kept is None else kept.result)
+        yield step
+        if not step.is_done:
+            run(self._save(self.queue.bound_to(connection), name, step.result))
 
     async def sleep(self, name: str, duration: timedelta) -> None:
         """Gives worker and slot back for so long, counted from the first time it is reached."""
@@ -179,9 +220,15 @@ class DurableTask:
             for each in parents
         }
 
+    def parents_sync(self) -> dict[str, Any]:
+        return self._wait(self.parents())
+
     async def kept_progress(self) -> Json:
         """What was last reported, in this attempt or in an earlier one."""
         return (await self.queue.get_task(self.id)).progress
+
+    def kept_progress_sync(self) -> Json:
+        return self._wait(self.kept_progress())
 
     async def _flush_log(self) -> None:
         raise NotImplementedError
@@ -257,6 +304,17 @@ async def _tried(call: Callable[[], Awaitable[Any]], retry: StepRetry | None) ->
             await asyncio.sleep(pause)
             pause *= retry.factor if retry else 1.0
     return await call()
+
+
+def _tried_sync(call: Callable[[], R], retry: StepRetry | None) -> R:
+    pause = retry.delay.total_seconds() if retry else 0.0
+    for _ in range(retry.attempts - 1 if retry else 0):
+        try:
+            return call()
+        except Exception:
+            time.sleep(pause)
+            pause *= retry.factor if retry else 1.0
+    return call()
 
 
 @lru_cache(maxsize=1024)

@@ -35,6 +35,8 @@ class FlowVerbs:
         project: str | None = None,
         tags: Sequence[str] | None = None,
         trace_context: str | None = None,
+        require_workers: bool | None = None,
+        cross_room: bool | None = None,
     ) -> SubmittedWorkflow:
         """Submits tasks that belong together: entries of job, name, payload, after, on_failure, …"""
         rows = await self.driver.call(
@@ -47,6 +49,8 @@ class FlowVerbs:
             project=project,
             tags=tags,
             trace_context=trace_context,
+            require_workers=require_workers,
+            cross_room=cross_room,
         )
         numbers = {row["task_name"]: row["task_id"] for row in rows}
         return SubmittedWorkflow(rows[0]["workflow_id"], rows[0]["workflow_uuid"], numbers)

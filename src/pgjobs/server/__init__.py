@@ -16,7 +16,18 @@ from pgjobs.queue.room_names import validate_room_id
 from pgjobs.queue.server import ServerQueue
 from pgjobs.server import console_files
 from pgjobs.server import problem_types as kinds
-from pgjobs.server.api import events, jobs, providers, reads, schedules, task_log, tasks, workers
+from pgjobs.server.api import (
+    durable,
+    events,
+    jobs,
+    providers,
+    reads,
+    schedules,
+    task_log,
+    tasks,
+    workers,
+    workflows,
+)
 from pgjobs.server.api.maintenance import router as maintenance_router
 from pgjobs.server.auth import sessions
 from pgjobs.server.auth.credentials import (
@@ -120,6 +131,8 @@ _parts = (
     schedules.router,
     workers.router,
     task_log.router,
+    durable.router,
+    workflows.router,
     tasks.router,
     jobs.router,
     providers.router,

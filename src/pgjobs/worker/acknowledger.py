@@ -58,6 +58,8 @@ class Acknowledger:
         self._is_flushed = asyncio.Event()
         self._is_flushed.set()
         self.settled = 0
+        self.sent = 0
+        self.on_sent: Callable[[], None] | None = None
 
     def complete(self, task: TaskContext, document: Encoded | None) -> None:
         self._completed.append((task, document))
@@ -91,6 +93,9 @@ class Acknowledger:
             self._is_flushed.clear()
             try:
                 await self._flush()
+                self.sent += 1
+                if self.on_sent is not None:
+                    self.on_sent()
             finally:
                 self._is_flushed.set()
 

@@ -87,6 +87,8 @@ class Fetcher:
         self._is_stopping = False
         self._needs_room = False
         self._claimed_at = 0.0
+        self._has_blocked = False
+        acknowledger.on_sent = self._acknowledged
 
     def serve(self, worker: models.Worker, jobs: Mapping[int, TypedJob[..., Any]]) -> None:
         self.worker_id = worker.id
@@ -113,6 +115,11 @@ class Fetcher:
         """Somebody submitted: ours, if our mark is named, or nobody can say which."""
         if not payload or self._is_marking or str(self._mark) in payload.split(","):
             self._mark = None
+            self._changed.set()
+
+    def _acknowledged(self) -> None:
+        """What has ended may have been waited for: whoever claims next releases that."""
+        if self._has_blocked:
             self._changed.set()
 
     def look_again(self) -> None:
@@ -239,8 +246,14 @@ class Fetcher:
         finally:
             self._is_marking = False
         self._mark = mark.mark
+        self._has_blocked = mark.has_blocked
         marked_at = time.monotonic()
-        while not (self._is_stopping or (await self.fetch(groups)).quantity):
+        while not self._is_stopping:
+            sent = self._acknowledger.sent
+            if (await self.fetch(groups)).quantity:
+                break
+            if self._has_blocked and sent != self._acknowledger.sent:
+                continue
             wait = self._pause * random.uniform(0.75, 1.25)  # noqa: S311
             if mark.next_due_at is not None:
                 ahead = mark.next_due_at - (datetime.now(UTC) + self._clock_ahead)

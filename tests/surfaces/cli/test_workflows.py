@@ -35,6 +35,23 @@ async def test_a_workflow_is_listed_shown_cancelled_and_retried(pgjobs: Pgjobs, 
     assert pgjobs("workflows", "show", 999).returncode == 3
 
 
+async def test_steps_are_shown_without_secrets(pgjobs: Pgjobs, queue: Queue, job: str):
+    task = (await queue.submit_task(job)).task_id
+    assert pgjobs("tasks", "steps", task).stderr == f"Task {task} has no steps.\n"
+    (lease,) = await queue.claim_tasks(holder="me", lease=timedelta(minutes=1), in_room="@global")
+    await queue.save_step(lease.task_id, lease.token, "login", {"password": "hunter2"})
+    await queue.suspend_task(lease.task_id, lease.token, "trial", delay=timedelta(days=14))
+    names, *rows = [line.split("\t") for line in pgjobs("tasks", "steps", task).stdout.splitlines()]
+    told = [dict(zip(names, row, strict=True)) for row in rows]
+    assert [(step["name"], step["kind"], step["done"]) for step in told] == [
+        ("login", "step", "yes"),
+        ("trial", "sleep", "no"),
+    ]
+    lines = pgjobs("tasks", "steps", task, "--json").stdout
+    assert [json.loads(line)["name"] for line in lines.splitlines()] == ["login", "trial"]
+    assert "hunter2" not in lines + str(told)
+
+
 async def test_a_signal_is_sent_once(pgjobs: Pgjobs, queue: Queue, job: str):
     task = (await queue.submit_task(job)).task_id
     assert pgjobs("tasks", "signal", task, "approved", "{").returncode == 2

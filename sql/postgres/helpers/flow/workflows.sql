@@ -54,7 +54,8 @@ comment on function pgjobs._workflow_entries is
   'The entries of a workflow. Example: select * from pgjobs._workflow_entries(''[{"job": "@global:reports:Fetch"}]'')';
 
 -- Which entry runs after which: `parent` is the place of an earlier entry, `task_id` an
--- existing task. Refuses names of no earlier entry, so no cycle can be written.
+-- existing task, by its number or public id; 0 for an id of none. Refuses names of no earlier
+-- entry, so no cycle can be written.
 create function pgjobs._workflow_edges(names text[], after jsonb[])
 returns table (child integer, parent integer, task_id bigint)
 language plpgsql stable
@@ -62,6 +63,7 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_id constant text := '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
   v_wrong text;
 begin
   select format('%s names %s', quote_literal(n.name), a.entry) into v_wrong
@@ -69,13 +71,23 @@ begin
   cross join lateral jsonb_array_elements(n.after) as a (entry)
   left join unnest(_workflow_edges.names) with ordinality as p (name, place)
     on jsonb_typeof(a.entry) = 'string' and p.name = a.entry #>> '{}' and p.place < n.place
-  where p.place is null and (jsonb_typeof(a.entry) <> 'number' or a.entry #>> '{}' !~ '^[0-9]{1,18}$')
+  where p.place is null and case jsonb_typeof(a.entry)
+    when 'number' then a.entry #>> '{}' !~ '^[0-9]{1,18}$'
+    when 'string' then a.entry #>> '{}' !~ v_id
+    else true
+  end
   limit 1;
   if v_wrong is not null then
-    perform pgjobs._refuse('validation-error', 'after must name earlier entries of the workflow, or numbers of tasks', v_wrong || '.');
+    perform pgjobs._refuse('validation-error', 'after must name earlier entries of the workflow, or numbers or ids of tasks', v_wrong || '.');
   end if;
   return query
-  select distinct n.place::integer, p.place::integer, case when p.place is null then (a.entry #>> '{}')::bigint end
+  select distinct
+    n.place::integer, p.place::integer,
+    case
+      when p.place is not null then null
+      when jsonb_typeof(a.entry) = 'number' then (a.entry #>> '{}')::bigint
+      else coalesce(pgjobs.task_id((a.entry #>> '{}')::uuid), 0)
+    end
   from unnest(_workflow_edges.names, _workflow_edges.after) with ordinality as n (name, after, place)
   cross join lateral jsonb_array_elements(n.after) as a (entry)
   left join unnest(_workflow_edges.names) with ordinality as p (name, place)

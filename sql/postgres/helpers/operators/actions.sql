@@ -45,6 +45,14 @@ begin
         'task_id', pgjobs.task_uuid((regexp_match(v_call[2], '^(\d+)'))[1]::bigint),
         'force', v_call[2] like '%force => true'
       );
+  elsif v_call[1] = 'send_signal' then
+    return query
+    select
+      v_call[1],
+      jsonb_build_object(
+        'task_id', pgjobs.task_uuid((regexp_match(v_call[2], '^(\d+)'))[1]::bigint),
+        'signal', pgjobs._first_literal(substr(v_call[2], position(', ' in v_call[2]) + 2))
+      );
   elsif v_call[1] = 'pause_schedule' then
     return query
     select v_call[1], jsonb_build_object('schedule', s.full_name, 'schedule_id', s.uuid)

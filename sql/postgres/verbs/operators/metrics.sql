@@ -1,5 +1,7 @@
 -- The numbers of every job, one row each: what waits and runs now (queued,
--- backlog, processing, stale_processing), whether it is paused or archived (paused), how
+-- backlog, processing, stale_processing; of those that wait the suspended ones, which sleep or wait
+-- for a signal or for tasks they called, the blocked ones, whose parents have not ended, and the held
+-- ones, of which a parent failed, counted up to ten thousand, where there are any), whether it is paused or archived (paused), how
 -- many schedules run it and how many of them nobody starts (schedules, overdue_schedules,
 -- where there are any), how many cleanups wait for somebody (cleanups_blocked, cleanups_abandoned,
 -- cleanups_unserved, of the job that cleans up), and since the beginning what ended (completed, failed, cancelled,
@@ -49,6 +51,15 @@ begin
       ('queued', d.waiting + d.scheduled), ('backlog', d.waiting + coalesce(p.quantity, 0)), ('processing', d.claimed + d.running),
       ('stale_processing', d.overdue), ('completed', 0), ('failed', 0), ('cancelled', 0), ('retried', 0)
     ) as m (measure, quantity)
+    union all
+    select w.job_id, w.measure, null, count(*), 0
+    from (
+      select s.job_id, case s.waits_for when 'parents' then 'blocked' when 'held' then 'held' else 'suspended' end as measure
+      from pgjobs.scheduled as s
+      where s.waits_for is not null
+      limit 10000
+    ) as w
+    group by w.job_id, w.measure
     union all
     select j.id, 'paused', null, (j.paused_at is not null or j.archived_at is not null)::integer, 0
     from pgjobs.jobs as j

@@ -128,7 +128,7 @@ begin
           task.max_attempts, left(split_part(task.error, E'\n', 1), 200), pgjobs._ago(task.due_at, now))
         else format('It is due in %s.', pgjobs._ago(task.due_at, now))
       end,
-      coalesce(v_wait_advice, format('select * from pgjobs.retry_task(%s)', task.id))),
+      case when v_wait_answer is null then format('select * from pgjobs.retry_task(%s)', task.id) else v_wait_advice end),
     ('archived', v_job.archived_at is null and v_job.deleted_at is null,
       case
         when v_job.archived_at is not null then format('Job %s was archived %s ago.', task.job, pgjobs._ago(v_job.archived_at, now))
@@ -178,8 +178,8 @@ begin
       end,
       format('select * from pgjobs.waiting where job = %s', v_quoted))
   ) as c (checked, is_ok, answer, advice)
-  -- How many of a shared job's tasks run and wait is about everybody's.
-  where (c.checked <> 'key' or v_job.is_shared) and (c.checked not in ('limit', 'key', 'line') or not pgjobs._is_closed(v_job.room));
+  -- What waits for something else has no place in line. How many of a shared job's tasks run and wait is about everybody's.
+  where (c.checked <> 'line' or v_wait_answer is null) and (c.checked <> 'key' or v_job.is_shared) and (c.checked not in ('limit', 'key', 'line') or not pgjobs._is_closed(v_job.room));
 end
 $$;
 

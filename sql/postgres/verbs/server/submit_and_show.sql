@@ -1,4 +1,5 @@
--- Submits one task and shows it as HTTP does.
+-- Submits one task and shows it as HTTP does. `after` are public ids of tasks that have to end
+-- before it starts.
 create function pgjobs.submit_and_show(
   job text,
   room text,
@@ -8,7 +9,9 @@ create function pgjobs.submit_and_show(
   cross_room boolean default false,
   actor text default null,
   trace_context text default null,
-  key text default null
+  key text default null,
+  after uuid[] default null,
+  on_failure text default null
 )
 returns setof pgjobs.task_answer
 language plpgsql volatile security definer
@@ -27,9 +30,14 @@ begin
     submitter => submit_and_show.actor, owner => submit_and_show.actor,
     require_workers => submit_and_show.require_workers, cross_room => submit_and_show.cross_room,
     trace_context => submit_and_show.trace_context,
-    keys => case when submit_and_show.key is not null then array[submit_and_show.key] end
+    keys => case when submit_and_show.key is not null then array[submit_and_show.key] end,
+    -- What is nobody's id is task 0, which does not exist.
+    after => case when submit_and_show.after is not null then array(
+      select coalesce(pgjobs.task_id(i.id), 0) from unnest(submit_and_show.after) as i (id)
+    ) end,
+    on_failure => submit_and_show.on_failure
   ) as s;
-  if not v_new then
+  if not v_new or submit_and_show.after is not null then
     return query select a.* from pgjobs.task_answer as a where a.id = v_id;
     return;
   end if;

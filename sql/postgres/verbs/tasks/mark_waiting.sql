@@ -2,6 +2,9 @@
 -- NOTIFY pgjobs._wake with the mark's id. Also tells when the next task is due,
 -- so that the worker can sleep until then. A previous mark is taken back.
 --
+-- `has_blocked`: some task waits for another to end. An acknowledgement that commits after the
+-- mark may have looked for marks before it, so whoever acknowledges claims once more after that.
+--
 -- A submit that commits between the claim and the mark wakes nobody: claim once
 -- more after marking, and poll now and then all the same.
 create function pgjobs.mark_waiting(
@@ -12,7 +15,7 @@ create function pgjobs.mark_waiting(
   previous bigint default null,
   remote boolean default false
 )
-returns table (mark bigint, next_due_at timestamptz)
+returns table (mark bigint, next_due_at timestamptz, has_blocked boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pgjobs, pg_temp
 as $$
@@ -35,6 +38,9 @@ begin
   if v_claimable.shared is not null then
     next_due_at := least(next_due_at, pgjobs._next_resume(v_claimable.shared));
   end if;
+  has_blocked := pgjobs._are_dependencies_used() and exists (
+    select from pgjobs.scheduled as s where s.blocked_by is not null and s.waits_for <> 'held'
+  );
   return next;
 end
 $$;

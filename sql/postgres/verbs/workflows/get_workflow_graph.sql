@@ -1,5 +1,6 @@
 -- A workflow as a graph, for whoever draws it: `nodes` and `edges` of its first `most` tasks,
--- and how many were left off. Results are not part of it.
+-- and how many were left off; edges are pairs of numbers, parent and child. A node says which
+-- `signal` it waits for. Results are not part of it.
 create function pgjobs.get_workflow_graph(workflow_id bigint default null, workflow_uuid uuid default null, most integer default 1000)
 returns table (document jsonb)
 language plpgsql stable security definer
@@ -20,10 +21,12 @@ begin
     'nodes', (
       select jsonb_agg(jsonb_build_object(
         'id', v.id, 'uuid', v.uuid, 'name', w.name, 'job', v.job, 'status', v.status, 'phase', v.phase,
-        'started_at', v.started_at, 'ended_at', v.ended_at
+        'started_at', v.started_at, 'ended_at', v.ended_at, 'attempt', v.attempt, 'until', v.due_at,
+        'error', left(split_part(coalesce(v.error, v.reason), E'\n', 1), 200), 'signal', s.signal
       ) order by v.id)
       from pgjobs.task as v
       join pgjobs.workflow_tasks as w on w.workflow_id = v_id and w.task_id = v.id
+      left join pgjobs.scheduled as s on s.task_id = v.id and s.waits_for = 'signal'
       where v.id = any (v_shown)
     ),
     'edges', (

@@ -1,6 +1,6 @@
 -- Submits tasks that belong together, in one transaction: entries {"name", "job", "payload",
 -- "after", "on_failure", "priority", "max_attempts"}, of which only `job` is needed. `after` names
--- earlier entries, or numbers of existing tasks. Rows come in the order of entries.
+-- earlier entries, or numbers or public ids of existing tasks. Rows come in the order of entries.
 create function pgjobs.submit_workflow(
   name text,
   tasks jsonb,
@@ -9,7 +9,9 @@ create function pgjobs.submit_workflow(
   owner text default null,
   project text default null,
   tags text[] default null,
-  trace_context text default null
+  trace_context text default null,
+  require_workers boolean default false,
+  cross_room boolean default false
 )
 returns table (workflow_id bigint, workflow_uuid uuid, task_name text, task_id bigint)
 language plpgsql volatile security definer
@@ -48,7 +50,8 @@ begin
         job => v_group.job, payloads => v_group.payloads, room => v_entries.room, priority => v_group.priority,
         max_attempts => v_group.max_attempts, submitter => submit_workflow.submitter, owner => submit_workflow.owner,
         project => submit_workflow.project, tags => submit_workflow.tags, trace_context => submit_workflow.trace_context,
-        available_at => case when v_group.is_child then pgjobs._never() end
+        available_at => case when v_group.is_child then pgjobs._never() end,
+        require_workers => submit_workflow.require_workers, cross_room => submit_workflow.cross_room
       ) with ordinality as s (task_id, is_new, place)
     loop
       v_ids[v_place] := v_id;

@@ -51,7 +51,9 @@ class Context:
         self, problem: str, message: str, detail: str | None = None, hint: str | None = None
     ) -> NoReturn:
         # SQLite replaces what a function raises by an error of its own.
-        self.refusal = _BY_PROBLEM[problem](message, detail=detail, hint=hint)
+        # Left out, the hint is that of the problem.
+        given = {} if hint is None else {"hint": hint}
+        self.refusal = _BY_PROBLEM[problem](message, detail=detail, **given)
         raise self.refusal
 
     def _register(self, connection: sqlite3.Connection) -> None:

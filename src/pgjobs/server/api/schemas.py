@@ -193,6 +193,12 @@ class TaskIn(Wire):
     key: str | None = Field(
         default=None, min_length=1, max_length=200, description="What it is grouped by, for limits by key."
     )
+    after: list[UUID] | None = Field(
+        default=None, max_length=10_000, description="Tasks that have to end before it starts."
+    )
+    on_failure: Literal["cancel", "run", "hold"] | None = Field(
+        default=None, description="What to do if one of those does not complete."
+    )
 
 
 class TaskOut(Wire):

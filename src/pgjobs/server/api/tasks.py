@@ -100,6 +100,7 @@ async def list_tasks_of_job(
             "forbidden",
             "invalid-room-id",
             "job-not-found",
+            "task-not-found",
             "no-workers-available",
             "job-unavailable",
             "payload-too-large",
@@ -135,6 +136,8 @@ async def submit_task(
         actor=actor.id,
         trace_context=context_of(traceparent, tracestate),
         key=body.key,
+        after=body.after,
+        on_failure=body.on_failure,
     )
     response.headers["Location"] = f"/v1/joblib/tasks/{task.uuid}"
     response.headers["Retry-After"] = "1"

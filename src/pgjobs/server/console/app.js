@@ -13,6 +13,8 @@ import { Task } from "./pages/task.js";
 import { Tasks } from "./pages/tasks.js";
 import { WorkerPage } from "./pages/worker.js";
 import { Workers } from "./pages/workers.js";
+import { WorkflowPage } from "./pages/workflow.js";
+import { Workflows } from "./pages/workflows.js";
 import { Frame } from "./parts/layout.js";
 import { addressed } from "./parts/dialogs.js";
 import { showPalette } from "./parts/palette.js";
@@ -25,6 +27,8 @@ const ROUTES = [
   [/^\/$/, Overview, "Overview"],
   [/^\/tasks$/, Tasks, "Tasks"],
   [/^\/tasks\/([\w-]+)$/, Task, "Task"],
+  [/^\/workflows$/, Workflows, "Workflows"],
+  [/^\/workflows\/([\w-]+)$/, WorkflowPage, "Workflow"],
   [/^\/jobs$/, Jobs, "Jobs"],
   [/^\/jobs\/(.+)$/, JobPage, "Job"],
   [/^\/workers$/, Workers, "Workers"],

@@ -29,6 +29,7 @@ export function address(to, values = {}) {
 
 export const jobAddress = (job, values) => address(`/jobs/${encodeURIComponent(job)}`, values);
 export const workerAddress = (id) => address(`/workers/${id}`);
+export const workflowAddress = (id) => address(`/workflows/${id}`);
 
 export function go(to, values) {
   location.hash = address(to, values);

@@ -106,6 +106,7 @@ class Mark(Record):
 
     mark: int
     next_due_at: datetime | None
+    has_blocked: bool
 
 
 @dataclass(frozen=True, slots=True)

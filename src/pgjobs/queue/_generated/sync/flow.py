@@ -28,6 +28,8 @@ class BlockingFlowVerbs:
         project: str | None = None,
         tags: Sequence[str] | None = None,
         trace_context: str | None = None,
+        require_workers: bool | None = None,
+        cross_room: bool | None = None,
     ) -> SubmittedWorkflow:
         """Submits tasks that belong together: entries of job, name, payload, after, on_failure, …."""
         return run(
@@ -40,5 +42,7 @@ class BlockingFlowVerbs:
                 project=project,
                 tags=tags,
                 trace_context=trace_context,
+                require_workers=require_workers,
+                cross_room=cross_room,
             )
         )

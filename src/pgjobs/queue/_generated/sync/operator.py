@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from pgjobs.queue._generated.records.durable import Step
 from pgjobs.queue._generated.records.operators import (
     Blocker,
     ErrorGroup,
@@ -29,6 +30,7 @@ from pgjobs.queue._generated.records.operators import (
 )
 from pgjobs.queue._generated.records.tasks import LogLine, NextPage
 from pgjobs.queue._generated.verbs.operators import OperatorVerbs
+from pgjobs.queue.base import Json
 from pgjobs.queue.run_sync import run
 
 
@@ -94,6 +96,21 @@ class BlockingOperatorVerbs:
     def scheduled_tasks(self) -> list[ScheduledTask]:
         """The next tasks that become due."""
         return run(self._wrapped.scheduled_tasks())
+
+    def show_flow(self, task_uuid: UUID) -> Json:
+        """Steps, parents and children of a task in one document."""
+        return run(self._wrapped.show_flow(task_uuid))
+
+    def show_steps(
+        self,
+        task_uuid: UUID,
+        *,
+        token: UUID | None = None,
+        after: int | None = None,
+        page_size: int | None = None,
+    ) -> list[Step]:
+        """The steps of a task as HTTP shows them."""
+        return run(self._wrapped.show_steps(task_uuid, token=token, after=after, page_size=page_size))
 
     def storage(self) -> list[TableHealth]:
         """The health of every table."""

@@ -26,11 +26,17 @@ class BlockingWorkflowVerbs:
         reason: str | None = None,
         force: bool | None = None,
         actor: str | None = None,
+        is_superuser: bool | None = None,
     ) -> Workflow:
         """Cancels what has not ended of a workflow."""
         return run(
             self._wrapped.cancel_workflow(
-                workflow_id, workflow_uuid=workflow_uuid, reason=reason, force=force, actor=actor
+                workflow_id,
+                workflow_uuid=workflow_uuid,
+                reason=reason,
+                force=force,
+                actor=actor,
+                is_superuser=is_superuser,
             )
         )
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from pgjobs.drivers import Driver
+from pgjobs.queue._generated.records.durable import Step
 from pgjobs.queue._generated.records.operators import (
     Blocker,
     ErrorGroup,
@@ -29,6 +30,7 @@ from pgjobs.queue._generated.records.operators import (
     WorkerStatus,
 )
 from pgjobs.queue._generated.records.tasks import LogLine, NextPage
+from pgjobs.queue.base import Json
 
 
 class OperatorVerbs:
@@ -121,6 +123,26 @@ class OperatorVerbs:
             "scheduled_tasks",
         )
         return ScheduledTask.each(rows)
+
+    async def show_flow(self, task_uuid: UUID) -> Json:
+        """Steps, parents and children of a task in one document."""
+        rows = await self.driver.call("show_flow", task_uuid=task_uuid)
+        document: Json = rows[0]["document"]
+        return document
+
+    async def show_steps(
+        self,
+        task_uuid: UUID,
+        *,
+        token: UUID | None = None,
+        after: int | None = None,
+        page_size: int | None = None,
+    ) -> list[Step]:
+        """The steps of a task as HTTP shows them."""
+        rows = await self.driver.call(
+            "show_steps", task_uuid=task_uuid, token=token, after=after, page_size=page_size
+        )
+        return Step.each(rows)
 
     async def storage(self) -> list[TableHealth]:
         """The health of every table."""

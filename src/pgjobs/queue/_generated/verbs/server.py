@@ -313,6 +313,8 @@ class ServerVerbs:
         actor: str | None = None,
         trace_context: str | None = None,
         key: str | None = None,
+        after: Sequence[UUID] | None = None,
+        on_failure: str | None = None,
     ) -> TaskAnswer:
         """Submits a task and shows it as HTTP does."""
         with submitting(job, 1, trace_context) as carried:
@@ -327,6 +329,8 @@ class ServerVerbs:
                 actor=actor,
                 trace_context=carried,
                 key=key,
+                after=after,
+                on_failure=on_failure,
             )
         return TaskAnswer.of(rows[0])
 

@@ -25,6 +25,7 @@ class WorkflowVerbs:
         reason: str | None = None,
         force: bool | None = None,
         actor: str | None = None,
+        is_superuser: bool | None = None,
     ) -> Workflow:
         """Cancels what has not ended of a workflow."""
         rows = await self.driver.call(
@@ -34,6 +35,7 @@ class WorkflowVerbs:
             reason=reason,
             force=force,
             actor=actor,
+            is_superuser=is_superuser,
         )
         return Workflow.of(rows[0])
 

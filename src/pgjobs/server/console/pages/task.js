@@ -12,9 +12,10 @@ import { taskTag, tone } from "../parts/tags.js";
 import { duplicate, retryEdited } from "../parts/submit.js";
 import { cancelOne, forceEnd, ignoreOne, retryOne, unignoreOne } from "../parts/taskactions.js";
 import { logOf, TaskLog } from "../parts/tasklog.js";
+import { hasFlow, Timeline } from "../parts/timeline.js";
 import { say } from "../parts/toasts.js";
 import { Why } from "../parts/why.js";
-import { address, goInstead, jobAddress, workerAddress } from "../router.js";
+import { address, goInstead, jobAddress, workerAddress, workflowAddress } from "../router.js";
 import { effect, html, view } from "../view.js";
 
 const isOpenStatus = (task) => !["completed", "failed", "cancelled"].includes(task.status);
@@ -101,12 +102,13 @@ const Events = ({ of, earlier }) => {
   `;
 };
 
-const Facts = (task) => html`
+const Facts = (task, flow) => html`
   <dl class="facts">
     <dt>Id</dt><dd class="row"><span class="mono grow">${task.id}</span><${Copy} text=${task.id} what="id" /></dd>
     <dt>Number</dt><dd class="row"><span class="mono grow">${task.number}</span><${Copy} text=${String(task.number)} what="number" /></dd>
     <dt>Job</dt><dd><a href=${jobAddress(task.job)}>${task.job}</a></dd>
     <dt>Room</dt><dd><a href=${address("/tasks", { room: task.room })}>${task.room}</a></dd>
+    ${flow?.workflow && html`<dt>Workflow</dt><dd><a href=${workflowAddress(flow.workflow.id)}>${flow.workflow.name}</a>, as ${flow.workflow.task}</dd>`}
     ${task.owner && html`<dt>Owner</dt><dd><a href=${address("/tasks", { owner: task.owner })}>${task.owner}</a></dd>`}
     ${task.project && html`<dt>Project</dt><dd>${task.project}</dd>`}
     <dt>Priority</dt><dd>${task.priority}</dd>
@@ -148,9 +150,11 @@ export const Task = view((given, leaving) => {
     isMine,
   );
   const why = resource(leaving, (aborted) => get(`tasks/${id}/why`, {}, aborted));
+  const kin = () => ["parents", "called", "children"].flatMap((name) => flow.data.peek()?.[name].items ?? []);
+  const flow = resource(leaving, (aborted) => get(`tasks/${id}/flow`, {}, aborted), (event) => isMine(event) || kin().some((one) => one.id === event.task_id));
   const isHeld = () => ["claimed", "running"].includes(task.data.peek()?.status);
   const log = logOf(leaving, id, isHeld, isMine);
-  const reload = () => [task, attempts, events, why, log].forEach((part) => part.reload());
+  const reload = () => [task, attempts, events, why, log, flow].forEach((part) => part.reload());
   const earlier = async () => {
     const { previous } = events.data.peek();
     try {
@@ -187,6 +191,7 @@ export const Task = view((given, leaving) => {
           ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="row strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html`<span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
           ${isOpenStatus(now) && html`<${Panel} title=${["claimed", "running"].includes(now.status) ? "Why has it not ended?" : "Why is it waiting?"}><${Why} of=${why} task=${now} done=${reload} /><//>`}
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
+          ${hasFlow(flow.data.value) && html`<${Panel} title="Steps and related tasks"><${Timeline} task=${now} flow=${flow.data.value} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
           ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}
           <${Panel} title="Log"><${TaskLog} of=${log} isRunning=${isHeld()} /><//>
@@ -194,7 +199,7 @@ export const Task = view((given, leaving) => {
         </div>
         <div class="stack">
           <${Panel} title="Timeline">${steps(now)}<//>
-          <${Panel} title="About">${Facts(now)}<//>
+          <${Panel} title="About">${Facts(now, flow.data.value)}<//>
           <${Panel} title="Events"><${Events} of=${events} earlier=${earlier} /><//>
         </div>
       </div>

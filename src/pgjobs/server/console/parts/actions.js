@@ -6,6 +6,7 @@ import { html, signal, view } from "../view.js";
 import { CopyAs, because, call, command, literal, word } from "./copyas.js";
 import { addressed, show } from "./dialogs.js";
 import { Refusal } from "./refusal.js";
+import { sendSignal, signalAddressed } from "./sendsignal.js";
 import { TaskLink } from "./small.js";
 import { word as statusWord } from "./tags.js";
 import { say } from "./toasts.js";
@@ -13,6 +14,7 @@ import { say } from "./toasts.js";
 const jobOf = (of, aborted) => get(`jobs/${encodeURIComponent(of)}/details`, {}, aborted);
 const taskOf = (of, aborted) => get(`tasks/${of}/details`, {}, aborted);
 const scheduleOf = (of, aborted) => get(`schedules/${of}`, {}, aborted);
+const workflowOf = (of, aborted) => get(`workflows/${of}`, {}, aborted);
 const workerOf = (of, aborted) => get(`workers/${of}/details`, {}, aborted);
 
 export const standing = (job) =>
@@ -44,6 +46,16 @@ const scheduleStep = (verb, rest) => ({
   http: (schedule, { reason }) => ["POST", `schedules/${schedule.id}/${verb}`, { reason }],
   sql: (schedule, { reason }) => call(`${verb}_schedule`, [literal(schedule.full_name)], { reason }),
   cli: (schedule, { reason }) => command(`pgjobs schedules ${verb}`, word(schedule.full_name), because(reason)),
+  ...rest,
+});
+
+const flowStep = (verb, rest) => ({
+  look: workflowOf,
+  preview: (flow) => `Now: ${flow.status}, ${number(flow.completed + flow.failed + flow.cancelled)} of ${plural(flow.tasks, "task")} ended.`,
+  withReason: true,
+  http: (flow, { reason }) => ["POST", `workflows/${flow.id}/${verb}`, { reason }],
+  sql: (flow, { reason }) => call(`${verb}_workflow`, [flow.number], { reason }),
+  cli: (flow, { reason }) => command(`pgjobs workflows ${verb}`, flow.number, because(reason)),
   ...rest,
 });
 
@@ -97,6 +109,14 @@ export const ACTIONS = {
     http: (task, { reason }) => ["POST", `tasks/${task.id}/cancel`, { force: true, reason }],
     sql: (task, { reason }) => call("cancel_task", [`pgjobs.task_id('${task.id}')`], { force: true, reason }),
     cli: (task, { reason }) => command("pgjobs tasks cancel", task.id, "--force --yes", because(reason)),
+  }),
+  retry_workflow: flowStep("retry", {
+    button: "Retry workflow", title: "Retry this workflow?", verb: "Retry", said: "Workflow retried",
+    text: () => "What failed starts over, and what was cancelled because of it comes back. What completed is kept.",
+  }),
+  cancel_workflow: flowStep("cancel", {
+    button: "Cancel workflow", title: "Cancel this workflow?", verb: "Cancel workflow", said: "Workflow cancelled", danger: true,
+    text: () => "Tasks that wait end now and will not run; workers of running ones stop at their next heartbeat.",
   }),
   run_schedule: scheduleStep("run", {
     button: "Run now", title: "Run this schedule now?", verb: "Run now",
@@ -217,7 +237,10 @@ export const Reason = ({ reason }) => html`
 export const actionsAddressed = (leaving, done) =>
   addressed(
     leaving,
-    Object.fromEntries(Object.keys(ACTIONS).map((name) => [name, (of) => mayOperate() && (() => act(name, of, { done }))])),
+    {
+      send_signal: (of) => mayOperate() && signalAddressed(done)(of),
+      ...Object.fromEntries(Object.keys(ACTIONS).map((name) => [name, (of) => mayOperate() && (() => act(name, of, { done }))])),
+    },
   );
 
 const aboutOf = ({ job, task_id: task, schedule_id: schedule, step }) => job ?? task ?? schedule ?? step ?? "";
@@ -240,6 +263,8 @@ export const Remedy = ({ item, done, main = false, task = null }) => {
     const [label, to] = PLACES[item.action](given);
     return html`<a class="button little" href=${to}>${label}</a>`;
   }
+  if (item.action === "send_signal" && mayOperate())
+    return html`<button class="button little ${main ? "main" : ""}" type="button" onClick=${() => sendSignal(given.task_id, given.signal, done)}>Send signal ${given.signal}</button>`;
   const name = item.action === "cancel_task" && !given.force ? "stop_task" : item.action;
   if (!ACTIONS[name] || !mayOperate()) return null;
   const open = () => act(name, aboutOf(given), { value: given.max_running, done });

@@ -5,6 +5,7 @@ const PATHS = {
   overview: ["M4 13h6V4H4zM14 20h6v-9h-6zM4 20h6v-3H4zM14 7h6V4h-6z"],
   tasks: ["M9 6h11M9 12h11M9 18h11M4 6l.9.9L6.5 5M4 12l.9.9L6.5 11M4 18l.9.9L6.5 17"],
   jobs: ["M4 8h16v11H4zM9 8V5h6v3M4 13h16"],
+  workflows: ["M4 5h5v5H4zM4 14h5v5H4zM15 9.5h5v5h-5zM9 7.5h2.5L15 12M9 16.5h2.5L15 12"],
   workers: ["M5 5h14v10H5zM9 19h6M12 15v4M9 9h.01M12 9h.01M15 9h.01"],
   providers: ["M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3zM4 6v6c0 1.7 3.6 3 8 3s8-1.3 8-3V6M9 20h6M12 15v5"],
   schedules: ["M4 6h16v14H4zM4 10h16M8 3v4M16 3v4M12 13v2.5l1.8 1.2"],

@@ -11,6 +11,7 @@ import { say } from "./toasts.js";
 export const PAGES = [
   { to: "/", name: "Overview", picture: "overview" },
   { to: "/tasks", name: "Tasks", picture: "tasks" },
+  { to: "/workflows", name: "Workflows", picture: "workflows" },
   { to: "/jobs", name: "Jobs", picture: "jobs" },
   { to: "/workers", name: "Workers", picture: "workers" },
   { to: "/providers", name: "Providers", picture: "providers" },

@@ -8,6 +8,10 @@ const LOOKS = {
   due: ["", "clock"],
   scheduled: ["", "clock"],
   queued: ["", "clock"],
+  sleeping: ["", "moon"],
+  waiting: ["warn", "bell"],
+  dependent: ["", "workflows"],
+  held: ["warn", "pause"],
   claimed: ["info", "held"],
   running: ["info", "play"],
   overdue: ["warn", "block"],
@@ -37,7 +41,8 @@ const LOOKS = {
   info: ["info", "info"],
 };
 
-const WORDS = { due: "waiting", pending: "waiting" };
+// A task that waits for a signal, or for tasks it called, has given its worker back.
+const WORDS = { due: "waiting", pending: "waiting", waiting: "suspended" };
 
 export const look = (status) => LOOKS[status] ?? ["", "info"];
 export const word = (status) => WORDS[status] ?? status;
@@ -48,4 +53,5 @@ export function tag(status) {
 }
 
 export const tone = (status) => look(status)[0];
-export const taskTag = (task) => tag((["pending", "running", "claimed"].includes(task.status) && task.phase) || task.status);
+export const phaseOf = (task) => (["pending", "running", "claimed"].includes(task.status) && task.phase) || task.status;
+export const taskTag = (task) => tag(phaseOf(task));

@@ -7,13 +7,21 @@ import { Bones, Sql, Trouble, isSql } from "./small.js";
 
 const CLEANUP = "@internal:maintenance:incomplete-cleanup";
 
+// A task that waits for something other than its time.
+const WAITS = {
+  sleeping: "It continues by itself when the time has come.",
+  waiting: "It continues when the signal is sent, or what it called has ended.",
+  dependent: "It runs once its parents have ended.",
+  held: "It runs once the parent that failed was retried and completes.",
+};
+
 // What to do about each check that says no. Others may say no beside it, so none promises that the task will run.
 const TODO = {
   ignored: () => "Unignore returns it to the queue; Retry also resets its attempts.",
   ended: (task) => task.status !== "completed" && "Retry returns it to the queue with attempts reset.",
   cancellation: () => "Force end does not wait for its worker; a result that still comes is discarded.",
   lease: (task, check) => check.action === "sweep" && "Upkeep ends such leases by itself, every half minute; if it does not, no server with upkeep is running.",
-  due: (task) => `${task.phase === "blocked" ? "Waiting is unlikely to help: fix what the error names." : "It becomes due without your help."} Retry makes it due now.`,
+  due: (task) => WAITS[task.phase] ?? `${task.phase === "blocked" ? "Waiting is unlikely to help: fix what the error names." : "It becomes due without your help."} Retry makes it due now.`,
   key: () => "It passes by itself; the job's page shows its keys, and its limits can be changed there.",
   archived: () => "Unarchive the job.",
   paused: () => "Resume the job.",
@@ -27,7 +35,8 @@ const TODO = {
   line: (task) => html`It moves up as tasks are claimed; more workers make that faster. <a href=${jobAddress(task.job)}>Open job</a>.`,
 };
 // These pass without anybody's help.
-const isPatient = (check, task) => ["due", "limit", "line"].includes(check.checked) && !(check.checked === "due" && task.phase === "blocked");
+const isPatient = (check, task) =>
+  ["due", "limit", "line"].includes(check.checked) && !(check.checked === "due" && (["blocked", "held"].includes(task.phase) || check.action === "send_signal"));
 // Nor does a limit by key, nor a lease whose worker lives.
 const passes = (check, task) => check.checked === "key" || (check.checked === "lease" ? check.action !== "sweep" : isPatient(check, task));
 
