@@ -64,8 +64,8 @@ export const Why = ({ of, task, done }) => {
           (check) => html`
             <li key=${check.checked} class=${check.is_ok ? "" : "no"}>
               ${icon(check.is_ok ? "check" : passes(check, task) ? "clock" : "block")}<span>${check.answer}<span class="only-read">${check.is_ok ? " (ok)" : check.checked === "lease" ? " (holds it)" : " (blocks it)"}</span></span>
-              ${!check.is_ok && check !== reason && html`<span class="remedy"><${Remedy} item=${check} task=${task} done=${done} /></span>`}
               ${!check.is_ok && check !== reason && todo(check) && html`<p class="todo small">${todo(check)}</p>`}
+              ${!check.is_ok && check !== reason && html`<span class="remedy"><${Remedy} item=${check} task=${task} done=${done} /></span>`}
             </li>
           `,
         )}
