@@ -50,4 +50,4 @@ end
 $$;
 
 comment on function pgjobs._place_of_cursor is
-  'Where this queue goes on with a list. Example: select pgjobs._place_of_cursor(''2a'')';
+  'Where this queue continues a list. Example: select pgjobs._place_of_cursor(''2a'')';

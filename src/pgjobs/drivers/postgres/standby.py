@@ -65,7 +65,7 @@ class Standby:
 
     @property
     def lag_seconds(self) -> float | None:
-        """For how long at most the standby has not heard of what is committed; None if that is not known."""
+        """For how long at most the standby lacks what is committed; None if that is not known."""
         return None if self._shows_until is None else max(0.0, time.time() - self._shows_until)
 
     def choose(self, written_at: float | None = None) -> ReadFrom:
