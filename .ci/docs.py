@@ -22,7 +22,7 @@ NAV: list[tuple[str, list[str]]] = [
     ("Guides", [
         "docs/worker.md", "docs/durable.md", "docs/limits.md", "docs/schedules.md",
         "docs/frameworks.md", "docs/django.md", "docs/testing.md",
-        "docs/manager.md", "docs/live.md", "docs/console.md", "docs/maintenance.md",
+        "docs/manager.md", "docs/live.md", "docs/console.md", "docs/operators-day.md", "docs/maintenance.md",
     ]),
     ("Run it", [
         "docs/deploy.md", "docs/managed-postgres.md", "docs/operations.md", "docs/scale.md",

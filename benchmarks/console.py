@@ -42,9 +42,9 @@ REQUESTS = {
     "a task": "tasks/{task}/details",
     "why a task waits": "tasks/{task}/why",
     "what a task comes after and before": "tasks/{task}/flow",
+    "log lines of a task": "tasks/{task}/log",
     "attempts of a task": "tasks/{task}/attempts",
     "events of a task": "tasks/{task}/events",
-    "log of a task": "tasks/{task}/log",
     "a task of a workflow": "tasks/{flow_task}/details",
     "why a task of a workflow waits": "tasks/{flow_task}/why",
     "a task by its number": "tasks?text=4711",
@@ -53,6 +53,8 @@ REQUESTS = {
     "workflows": "workflows",
     "a workflow": "workflows/{workflow}",
     "a workflow of a thousand tasks as a graph": "workflows/{workflow}/graph",
+    "one of a hundred layers": "workflows/{wide_workflow}/graph",
+    "what a task of a hundred layers comes after and before": "tasks/{flow_task}/flow",
     "jobs": "jobs?limit=50",
     "a job": "jobs/{job}/details",
     "errors of a job": f"errors?job={JOB}",
@@ -82,11 +84,14 @@ async def console(bench: Bench, scale: Scale, samples: Samples) -> None:
     [schedule] = await bench.queue.list_schedules(page_size=1)
     [cleanup, *_] = await bench.queue.list_cleanups(page_size=1)
     [worker, *_] = await bench.queue.show_workers(page_size=1)
-    flow, *_ = await bench.queue.list_workflows(name="wide", page_size=1)
-    in_flow, *_ = await bench.queue.list_workflow_tasks(flow.id, page_size=1)
+    wide, *_ = await bench.queue.list_workflows(name="wide", page_size=1)
+    in_flow, *_ = await bench.queue.list_workflow_tasks(wide.id, page_size=1)
+    children = [{"name": f"t{number}", "job": JOB, "after": ["t0"]} for number in range(1, 1000)]
+    flow = await bench.queue.submit_workflow("bench", [{"name": "t0", "job": JOB}, *children])
     known = {
         "job": JOB,
         "workflow": flow.uuid,
+        "wide_workflow": wide.uuid,
         "flow_task": in_flow.task_uuid,
         "worker": worker.id,
         "task": waiting["id"],

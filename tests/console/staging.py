@@ -88,7 +88,7 @@ async def _set(url: str) -> Stage:
         await queue.sweep("rollups")
         await time.set(timedelta())
         for name in ("renderer-1", "renderer-2", "mailer"):
-            await queue.heartbeat_worker(stage.workers[name].id)
+            await queue.heartbeat_worker(stage.workers[name].id, clock=datetime.now(UTC))
             stage.ids[name] = str(stage.workers[name].id)
         await queue.sweep("rollups")
         await queue.sweep("errors")

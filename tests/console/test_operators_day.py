@@ -30,15 +30,15 @@ MOVED = "SMTP 451: the mailbox is being moved"
 NOWHERE = "SMTP 550: no such host exmaple.org"
 HOVERED = """
 async chart => {
-  const over = chart.querySelector(".u-over"), box = over.getBoundingClientRect();
-  const said = new Set();
-  for (let x = 0; x <= box.width; x += box.width / 60) {
-    over.dispatchEvent(new MouseEvent("mousemove", { clientX: box.x + x, clientY: box.y + box.height / 2, bubbles: true }));
-    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  const over = chart.querySelector(".u-over"), said = new Set();
+  for (let n = 0; n <= 60; n += 1) {
+    const box = over.getBoundingClientRect();
+    over.dispatchEvent(new MouseEvent("mousemove", { clientX: box.x + (box.width * n) / 60, clientY: box.y + box.height / 2, bubbles: true }));
+    await new Promise((drawn) => setTimeout(drawn, 10));
     said.add(chart.closest(".panel").querySelector(".legend").textContent);
   }
   over.dispatchEvent(new MouseEvent("mouseleave"));
-  return [...said];
+  return [...said].join(" / ");
 }
 """
 
@@ -115,7 +115,7 @@ class Day:
         expect(self.dialog).to_have_count(0)
 
     def value(self, stat: str) -> Any:
-        return self.page.locator(".stat", has_text=stat).locator(".value")
+        return self.page.locator(".stat", has_text=re.compile(f"^{stat}")).locator(".value")
 
     def open_the_job(self) -> None:
         self.page.locator(".facts").get_by_role("link", name=JOB).click()
@@ -210,7 +210,8 @@ def the_charts_show_it(day: Day) -> None:
     day.open_the_job()
     expect(day.page.locator(".stat", has_text="Failed in 1 h")).to_contain_text("28 completed")
     chart = day.page.locator(".chart", has=day.page.get_by_label("Tasks completed and failed per minute"))
-    said = " / ".join(chart.evaluate(HOVERED))
+    expect(chart.locator("canvas")).to_be_visible()
+    said = chart.evaluate(HOVERED)
     assert max(int(number) for number in re.findall(r"(\d+) completed", said)) >= 8
     assert re.search(r"[1-9]\d* failed", said)
     day.take("8-charts")

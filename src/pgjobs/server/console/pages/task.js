@@ -189,8 +189,8 @@ export const Task = view((given, leaving) => {
       <div class="two">
         <div class="stack">
           ${now.error && html`<div class="notice bad">${icon("cross")}<div class="grow"><div class="row strong">${now.status === "failed" ? "Failed" : "The last attempt failed"}${now.error_kind && html`<span class="chip">${now.error_kind}</span>`}</div><div class="lines">${firstParagraph(now.error)}</div></div></div>`}
-          ${isOpenStatus(now) && html`<${Panel} title=${["claimed", "running"].includes(now.status) ? "Why has it not ended?" : "Why is it waiting?"}><${Why} of=${why} task=${now} done=${reload} /><//>`}
           ${["claimed", "running"].includes(now.status) && html`<${Panel} title="Progress"><${Progress} progress=${now.progress} /><//>`}
+          ${isOpenStatus(now) && html`<${Panel} title=${["claimed", "running"].includes(now.status) ? "Why has it not ended?" : "Why is it waiting?"}><${Why} of=${why} task=${now} done=${reload} /><//>`}
           ${hasFlow(flow.data.value) && html`<${Panel} title="Steps and related tasks"><${Timeline} task=${now} flow=${flow.data.value} /><//>`}
           <${Panel} title="Payload"><${Json} value=${now.payload} label="Payload" /><//>
           ${now.status === "completed" && html`<${Panel} title="Result"><${Json} value=${now.result} label="Result" /><//>`}

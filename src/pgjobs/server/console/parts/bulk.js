@@ -41,9 +41,9 @@ function commands({ verb, ids, filter }, reason) {
     };
   const isOption = given.every(([name, value]) => OPTIONS.includes(name) && (name !== "job" || isAddress(value)));
   const isColumn = given.every(([name]) => COLUMNS[name]);
-  const chosen = given.map(([name, value]) => COLUMNS[name]?.(value)).join(" and ");
+  const which = given.map(([name, value]) => COLUMNS[name]?.(value)).join(" and ");
   return {
-    sql: isColumn && call(`${verb}_tasks`, [`array(select id from pgjobs.task where ${chosen} limit 1000)`], { reason }),
+    sql: isColumn && call(`${verb}_tasks`, [`array(select id from pgjobs.task where ${which} limit 1000)`], { reason }),
     cli: isOption && command(`pgjobs tasks ${verb}`, ...given.map(([name, value]) => `--${name} ${word(value)}`), "--yes", because(reason)),
     http,
   };

@@ -28,9 +28,11 @@ const rare = (values) => values.map((value, n) => (value || values[n - 1] || val
 
 const One = view(() => {
   const point = signal(null);
+  // Drawing again tells the same again: what is no news must not be drawn for.
+  const tell = (told) => JSON.stringify(told) !== JSON.stringify(point.peek()) && (point.value = told);
   return ({ title, label, series, say, data }) => html`
     <${Panel} title=${title}>
-      <${Chart} label=${label} series=${series} say=${say} onPoint=${(said) => (point.value = said)} data=${data} />
+      <${Chart} label=${label} series=${series} say=${say} onPoint=${tell} data=${data} />
       <${Legend} series=${series} point=${point.value} />
     <//>
   `;

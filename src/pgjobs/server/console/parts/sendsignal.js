@@ -3,7 +3,7 @@ import { post, session } from "../api.js";
 import { html, signal, view } from "../view.js";
 import { CopyAs, call, command, literal, word } from "./copyas.js";
 import { show } from "./dialogs.js";
-import { icon } from "./icons.js";
+import { Refusal } from "./refusal.js";
 import { say } from "./toasts.js";
 
 function parsed(text) {
@@ -56,7 +56,7 @@ const SendSignal = view((given) => {
         sql=${call("send_signal", [`pgjobs.task_id('${id}')`, literal(named.value), literal(text.value)])}
         cli=${command("pgjobs tasks signal", id, word(named.value), word(text.value))}
         http=${["POST", `tasks/${id}/signals`, { name: named.value, payload: parsed(text.value).value ?? null }]} />
-      ${problem.value && html`<div class="notice bad" role="alert">${icon("block")}<div>${problem.value.message}</div></div>`}
+      <${Refusal} problem=${problem.value} />
       <div class="foot">
         <button class="button" type="button" onClick=${close}>Back</button>
         <button class="button main" type="submit" disabled=${isBusy.value}>Send signal</button>

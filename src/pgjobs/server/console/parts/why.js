@@ -21,8 +21,8 @@ const TODO = {
   ended: (task) => task.status !== "completed" && "Retry returns it to the queue with attempts reset.",
   cancellation: () => "Force end does not wait for its worker; a result that still comes is discarded.",
   lease: (task, check) => check.action === "sweep" && "Upkeep ends such leases by itself, every half minute; if it does not, no server with upkeep is running.",
-  key: () => "It passes by itself; the job's page shows its keys, and its limits can be changed there.",
   due: (task) => WAITS[task.phase] ?? `${task.phase === "blocked" ? "Waiting is unlikely to help: fix what the error names." : "It becomes due without your help."} Retry makes it due now.`,
+  key: () => "It passes by itself; the job's page shows its keys, and its limits can be changed there.",
   archived: () => "Unarchive the job.",
   paused: () => "Resume the job.",
   limit: (task) => html`A slot becomes free when one of them ends. <a href=${address("/tasks", { job: task.job, status: "running" })}>Show running tasks</a>.`,
@@ -64,8 +64,8 @@ export const Why = ({ of, task, done }) => {
           (check) => html`
             <li key=${check.checked} class=${check.is_ok ? "" : "no"}>
               ${icon(check.is_ok ? "check" : passes(check, task) ? "clock" : "block")}<span>${check.answer}<span class="only-read">${check.is_ok ? " (ok)" : check.checked === "lease" ? " (holds it)" : " (blocks it)"}</span></span>
-              ${!check.is_ok && check !== reason && html`<span class="remedy"><${Remedy} item=${check} task=${task} done=${done} /></span>`}
               ${!check.is_ok && check !== reason && todo(check) && html`<p class="todo small">${todo(check)}</p>`}
+              ${!check.is_ok && check !== reason && html`<span class="remedy"><${Remedy} item=${check} task=${task} done=${done} /></span>`}
             </li>
           `,
         )}
