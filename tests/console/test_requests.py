@@ -12,8 +12,8 @@ CONSOLE = Path(pgjobs.__file__).parent / "server" / "console"
 ASKED = re.compile(r"""(?<![.\w])(?:get|pages)\((?:leaving, )?([`"][^`"]+[`"]|[A-Z]+\b)""")
 NAMED = re.compile(r"""const ([A-Z]+) = ("/[^"]+");""")
 PLACE = re.compile(r"\$?\{[^}]+\}")
-ONCE = {"session"}
-"""Asked when a page opens, whatever there is in the queue."""
+ONCE = {"session", "cells"}
+"""Asked when a page opens, whatever there is in the queue; the second only where there are several."""
 
 
 def test_every_request_of_a_page_is_measured():

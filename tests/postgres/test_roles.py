@@ -149,7 +149,9 @@ async def test_a_server_runs_as_the_role_that_was_made_for_it(login, database_ur
         schedule = (await queue.get_schedule("@global:often")).uuid
         task = (await queue.get_task((await queue.submit_task(JOB)).task_id)).uuid
         worker = (await queue.register_worker(jobs=[JOB])).id
+        flow = (await queue.submit_workflow("wide", [{"job": JOB}])).uuid
     known = {"task": task, "schedule": schedule, "run": task, "job": JOB, "worker": worker}
+    known |= {"workflow": flow, "wide_workflow": flow, "flow_task": task}
     known["hour_ago"] = "2026-01-01T00:00:00Z"
     settings = ApiSettings(auth_secret="s" * 32)
     token = jwt.encode({"sub": "ops", "is_superuser": True}, "s" * 32, algorithm="HS256")

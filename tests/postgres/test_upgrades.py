@@ -28,9 +28,23 @@ select pgjobs.register_job('@global', 'tests', 'Shared', keep => true);
 select pgjobs.limit_job('@global:tests:Shared', fair => true, weights => '{"acme": 3}');
 select pgjobs.save_step(6, '00000000-0000-4000-8000-0000000000a6', 'fetched', '{"pages": 3}');
 select pgjobs.send_signal(3, 'approved', 'true');
+select pgjobs.set_quota('@global', 'zoe', max_waiting => 100);
+select pgjobs.control_queue('shop', 'orders', 'pause');
+select pgjobs.update_generic_job(6, result => '{"pages": 1}');
+select pgjobs.complete_generic_jobs(array[7], array['00000000-0000-4000-8000-0000000000a7'::uuid], null, null, array['mine']);
 select pgjobs.append_log(array[6], array['00000000-0000-4000-8000-0000000000a6'::uuid], array['[{"message": "half done"}]'::jsonb]);
 """
-MADE_BY_VERBS = {"sharing", "key_weights", "steps", "signals", "task_log"}
+MADE_BY_VERBS = {
+    "sharing",
+    "key_weights",
+    "steps",
+    "signals",
+    "task_log",
+    "quotas",
+    "queue_controls",
+    "kept_results",
+    "completion_tokens",
+}
 """Tables that came after the baseline, with rows that `TODAY` makes."""
 STATUSES = {
     1: "pending", 2: "pending", 3: "pending", 4: "pending", 5: "claimed",
@@ -157,6 +171,7 @@ def test_every_migration_that_makes_a_table_has_rows_in_the_test():
         "key_turns",
         "key_rests",
         "rate_notes",
+        "quota_uses",
         "unique_tasks",
         "kept_progress",
         "dependencies",

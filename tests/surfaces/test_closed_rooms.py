@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -151,13 +152,18 @@ def of_kind(kind: str) -> list[str]:
     return [operation for operation, known in KINDS.items() if known == kind]
 
 
+UNDER_LEASE = {f"POST {V1}/tasks/{{task_id}}/{what}" for what in ("calls", "log", "steps", "suspend")}
+
+
 def ask(api: Api, operation: str, names: dict[str, str]) -> Any:
     method, _, path = operation.partition(" ")
     filled = re.sub(r"{(\w+)}", lambda found: names[found[1]], path)
     body = BODIES.get(operation, {})
     if operation == f"POST {V1}/tasks/claim":
         body = {"worker_id": names["worker_id"]}
-    options = {"json": body} if method in ("POST", "PUT", "PATCH") else {}
+    options: dict[str, Any] = {"json": body} if method in ("POST", "PUT", "PATCH") else {}
+    if operation in UNDER_LEASE:
+        options["headers"] = {"Lease-Token": str(UUID(int=0))}
     return api.request(method, filled, **options)
 
 

@@ -11,6 +11,7 @@ from pgjobs.errors import Forbidden, InvalidArgument
 MEMBER_VERBS = frozenset(
     {
         "answer_read",
+        "append_log",
         "call_tasks",
         "cancel_workflow",
         "claim_and_show",
@@ -37,6 +38,7 @@ MEMBER_VERBS = frozenset(
         "list_events",
         "list_jobs",
         "list_keys",
+        "list_log",
         "list_metrics",
         "list_providers",
         "list_schedules",

@@ -51,6 +51,8 @@ async def test_every_document_is_what_http_would_answer(
         ("JobOut", ("jobs", "pause", job), ""),
         ("JobOut", ("jobs", "resume", job), ""),
         ("JobOut", ("jobs", "limit", job, "3"), ""),
+        ("JobOut", ("jobs", "policy", job, "--max-attempts", "4"), ""),
+        ("TaskOut", ("tasks", "resubmit", second), ""),
         ("JobOut", ("jobs", "archive", unused), ""),
         ("JobOut", ("jobs", "unarchive", unused), ""),
         ("JobOut", ("jobs", "retire", unused), ""),
@@ -79,7 +81,7 @@ async def test_every_document_is_what_http_would_answer(
         if "Page" in model:
             assert document["items"], arguments
     # Their documents are not those of an HTTP request; of a log, each line is one.
-    own = {"workflows list", "workflows show", "jobs keys", "tasks log"}
+    own = {"workflows list", "workflows show", "jobs keys", "tasks log", "tasks steps"}
     assert _with_json() - own == {" ".join(map(str, a[: 1 + (a[0] in GROUPS)])) for _, a, _ in commands}
 
 

@@ -125,13 +125,14 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
     commands: list[tuple[object, ...]] = [
         ("--help",), ("tasks", "retry", "--help"), ("tasks", "nothing"), ("tasks", "list", "--json"),
         ("tasks", "list"), ("tasks", "show", task), ("tasks", "why", task), ("tasks", "wait", task),
-        ("tasks", "log", task), ("tasks", "ignore", task), ("tasks", "unignore", task),
+        ("tasks", "log", task), ("tasks", "steps", task), ("tasks", "resubmit", task), ("tasks", "ignore", task), ("tasks", "unignore", task),
         ("tasks", "signal", task, "approved"), ("tasks", "cancel", task), ("workflows", "list"),
         ("workflows", "show", flow), ("workflows", "cancel", flow), ("workflows", "retry", flow),
         ("tasks", "retry", "--status", "cancelled", "--yes"),
         ("tasks", "prune", "--older-than", "0s", "--yes"), ("enqueue", job), ("enqueue", job, "--lines"),
         ("jobs", "list"), ("jobs", "show", job), ("jobs", "pause", job), ("jobs", "resume", job),
-        ("jobs", "limit", job), ("jobs", "keys", job),
+        ("jobs", "limit", job), ("jobs", "keys", job), ("jobs", "policy", job),
+        ("quotas", "set", "--owner", "ada", "--waiting", "500"), ("quotas", "list"),
         ("jobs", "archive", unused), ("jobs", "unarchive", unused), ("jobs", "retire", unused),
         ("jobs", "delete", unused, "--yes"), ("schedules", "add", "nightly", job, "--cron", "@daily"),
         ("schedules", "list"), ("schedules", "show", schedule), ("schedules", "run", schedule),
@@ -150,9 +151,10 @@ async def test_nothing_is_coloured_or_moves_in_a_pipe(pgjobs: Pgjobs, queue: Que
         assert "\x1b" not in done.stdout + done.stderr, arguments
         assert "\r" not in done.stdout + done.stderr, arguments
     run_here = {" ".join(map(str, each[:2])) for each in commands} | {str(each[0]) for each in commands}
-    # Those that do not end by themselves, are another program, or need a login.
+    # Those that do not end by themselves, are another program, or need a login or several databases.
     assert {name for name in every_command() if name not in run_here} == {
         "dev", "worker", "serve", "psql", "bench", "rooms grant", "rooms revoke",
+        "cluster init", "cluster add", "cluster drain", "cluster status",
     }  # fmt: skip
 
 
