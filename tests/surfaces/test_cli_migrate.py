@@ -17,6 +17,7 @@ async def test_steps_go_to_stdout_and_talk_to_stderr(empty_database_url: str):
     first = pgjobs("migrate", "--no-roles", "--url", empty_database_url)
     assert first.returncode == 0, first.stderr
     assert "migrations/0001" in first.stdout
+    assert "create function" not in first.stdout, "a line for each of hundreds tells nobody anything"
     assert "applied" in first.stderr
     again = pgjobs("migrate", "--no-roles", PGJOBS_DATABASE_URL=empty_database_url)
     assert (again.returncode, again.stdout) == (0, "")

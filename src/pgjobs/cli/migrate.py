@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pgjobs.schema.release import Release
     from pgjobs.settings import Settings
 
+_FEW = 20
+"""How many functions are named one by one after they were installed; `--dry-run` names all before."""
+
 
 def migrate(  # noqa: PLR0917
     url: Url = None,
@@ -103,9 +106,14 @@ def _migrate_file(url: str, dry_run: bool) -> list[str]:
 
 
 def _tell(steps: list[str], place: str, dry_run: bool) -> None:
-    for step in steps:
+    migrations = [step for step in steps if step.startswith("migrations/")]
+    is_long = not dry_run and len(steps) > len(migrations) + _FEW
+    for step in migrations if is_long else steps:
         typer.echo(step)
-    if steps:
+    if is_long:
+        rest = len(steps) - len(migrations)
+        say(f"{place}: applied {len(migrations)} migrations and {rest} functions, views, triggers and grants.")
+    elif steps:
         say(f"{place}: {'needs' if dry_run else 'applied'} {len(steps)} steps.")
     else:
         say(f"{place} is up to date.")
