@@ -92,7 +92,7 @@ image: $(STAMP) ## take the steps of deploy/Dockerfile in a fresh Debian, and ru
 docs: $(STAMP) ## build the documentation as a site, in dist/site
 	$(BIN)/python .ci/docs.py dist/site
 
-bench: $(STAMP) ## measure against peers, half an hour (ARGS="--quick", "--resume", "--help")
+bench: $(STAMP) ## measure against peers, more than an hour (ARGS="--quick", "--resume", "--help")
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 instructions: $(STAMP) ## count the instructions of hot verbs with callgrind, the same on any machine (ARGS="--write" keeps them)

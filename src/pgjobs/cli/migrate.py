@@ -112,7 +112,7 @@ def _tell(steps: list[str], place: str, dry_run: bool) -> None:
         typer.echo(step)
     if is_long:
         rest = len(steps) - len(migrations)
-        say(f"{place}: applied {len(migrations)} migrations and {rest} functions, views, triggers and grants.")
+        say(f"{place}: applied {len(migrations)} migrations, {rest} functions, views and triggers.")
     elif steps:
         say(f"{place}: {'needs' if dry_run else 'applied'} {len(steps)} steps.")
     else:
