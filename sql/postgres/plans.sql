@@ -9,6 +9,18 @@ declare
   v_plan record;
   v_function regprocedure;
 begin
+  -- What an earlier version said of functions that it did not replace.
+  for v_function in
+    select f.oid
+    from pg_proc as f
+    where f.pronamespace = to_regnamespace('pgjobs')
+      and f.proconfig::text ~ '\y(plan_cache_mode|jit|max_parallel_workers_per_gather|enable_\w+)='
+  loop
+    execute format(
+      'alter function %s reset plan_cache_mode reset jit reset max_parallel_workers_per_gather'
+      ' reset enable_seqscan reset enable_bitmapscan reset enable_hashjoin reset enable_mergejoin', v_function
+    );
+  end loop;
   for v_plan in
     select p.settings, p.names
     from (values

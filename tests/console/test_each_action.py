@@ -19,6 +19,7 @@ from tests.console.staging import BACKUP, in_a_thread
 from tests.console.test_actions import JOB, uuid_of, with_queue
 from tests.console.test_away import AWAY, leave
 from tests.console.test_cleanup import incomplete_run
+from tests.console.waiting import wait_in
 
 Names: TypeAlias = dict[str, str]
 PAUSED = "@global:mail:Paused"
@@ -237,7 +238,7 @@ def test_an_action_waits_for_its_server_and_is_done_once_though_its_answer_is_lo
 
     page.unroute_all(behavior="wait")
     button.press("Enter")
-    page.wait_for_function(OVER)
+    wait_in(page, OVER)
     if dialog.count():
         dialog.get_by_role("button", name="Back").press("Enter")
     expect(dialog).to_have_count(0)

@@ -15,6 +15,7 @@ from pgjobs.queue.server import ServerQueue as Queue
 from tests.console.conftest import Console, Open
 from tests.console.test_actions import JOB, confirm, fail_some, plenty, uuid_of, with_queue
 from tests.console.test_cleanup import PLACE, runs
+from tests.console.waiting import wait_in
 
 __all__ = ["runs"]
 
@@ -43,7 +44,7 @@ def test_one_slow_answer_does_not_shift_the_clock_of_the_page(console: Console, 
     )
     page.locator(".pulse").click()
     page.locator(".pulse").click()
-    page.wait_for_function("window.wasLate")
+    wait_in(page, "window.wasLate")
     page.wait_for_timeout(1500)
     assert page.locator("tbody time").first.inner_text().endswith(("ago", "now"))
 
@@ -68,13 +69,13 @@ def test_the_way_back_leads_to_where_one_was_reading(console: Console, open_page
     with_queue(console, plenty)
     page = open_page(console, "/tasks")
     page.locator("[data-row]").nth(40).scroll_into_view_if_needed()
-    page.wait_for_function("() => (history.state?.scroll ?? 0) > 100")
+    wait_in(page, "() => (history.state?.scroll ?? 0) > 100")
     before = page.evaluate("scrollY")
     page.locator("[data-open]").nth(40).click()
     expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
     assert page.evaluate("scrollY") == 0
     page.go_back()
-    page.wait_for_function("wanted => Math.abs(scrollY - wanted) < 3", arg=before)
+    wait_in(page, "wanted => Math.abs(scrollY - wanted) < 3", before)
 
 
 @pytest.mark.parametrize("way", ["search", "address"])

@@ -85,6 +85,7 @@ async def furnished(queue: Queue) -> dict[str, str]:
     quoted = {
         "task_uuid": task.uuid, "job": JOB, "room": "@global", "provider": "@global:files:Local", "worker_id": worker.id,
         "run_id": task.uuid, "moment": "now", "role": "pgjobs_readonly", "payload": "{}", "line": "x",
+        "domain": "@global", "queue": "tests",
     }  # fmt: skip
     return {
         **{name: f"'{value}'" for name, value in quoted.items()},

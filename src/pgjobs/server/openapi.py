@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -84,6 +85,7 @@ def document_briefly(app: FastAPI, change: Callable[[Document], None] | None = N
 def shorten(document: Document) -> None:
     """Replaces repetition by references, in the operations that tell our problems."""
     components = document.setdefault("components", {})
+    _name_briefly(document)
     ours = [operation for operation in _operations(document) if _tells_problems(operation)]
     for operation in ours:
         for status, response in operation["responses"].items():
@@ -124,6 +126,21 @@ def _operations(document: Document) -> Iterator[dict[str, Any]]:
         yield from (operation for operation in item.values() if isinstance(operation, dict))
 
 
+def _name_briefly(document: Document) -> None:
+    """An operation is called as its function is, without its path, where no other is called so."""
+    suffixed = {
+        re.sub(r"\W", "_", f"{path}_{method}"): operation
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if isinstance(operation, dict) and _tells_problems(operation)
+    }
+    names = {suffix: operation["operationId"].removesuffix(suffix) for suffix, operation in suffixed.items()}
+    times = Counter(names.values())
+    for suffix, operation in suffixed.items():
+        if times[names[suffix]] == 1:
+            operation["operationId"] = names[suffix]
+
+
 def _tells_problems(operation: dict[str, Any]) -> bool:
     return any(_MARK in response for response in operation.get("responses", {}).values())
 
@@ -160,7 +177,7 @@ def _untitled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-_ONLY_WITHOUT_NULL = frozenset({"enum", "const"})
+_ONLY_WITHOUT_NULL = frozenset({"enum", "const", "format"})
 
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:

@@ -32,8 +32,9 @@ async def test_every_statement_runs(database_url: str):
         await connection.fetch(statement) for block in blocks for statement in block.splitlines() if statement
     ]
     await connection.close()
-    assert len(answers) == 7
-    assert [row["outcome"] for answer in answers[-2:] for row in answer] == ["new", "replaced"]
+    assert len(answers) == 12
+    outcomes = [row["outcome"] for answer in answers for row in answer if "outcome" in row.keys()]  # noqa: SIM118
+    assert outcomes == ["new", "replaced"]
 
 
 def test_the_program_with_unique_tasks_says_what_it_says(tmp_path: Path):

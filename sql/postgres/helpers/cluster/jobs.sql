@@ -38,28 +38,30 @@ set search_path = pg_catalog, pgjobs, pg_temp
 as $$
 declare
   v_part record;
-  v_columns text;
+  v_columns text[];
+  v_changed text[];
 begin
   for v_part in
     select p.name, p.relation, p.identity
     from (values
-      ('jobs', 'jobs', 'id'), ('policies', 'error_policies', 'job_id, kind'), ('sharing', 'sharing', 'job_id'),
-      ('weights', 'key_weights', 'job_id, key'), ('grants', 'room_grants', 'role, room'),
-      ('quotas', 'quotas', 'room, owner'), ('controls', 'queue_controls', 'room, category')
+      ('jobs', 'jobs', array['id']), ('policies', 'error_policies', '{job_id,kind}'), ('sharing', 'sharing', '{job_id}'),
+      ('weights', 'key_weights', '{job_id,key}'), ('grants', 'room_grants', '{role,room}'),
+      ('quotas', 'quotas', '{room,owner}'), ('controls', 'queue_controls', '{room,category}')
     ) as p (name, relation, identity)
   loop
-    v_columns := (
-      select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
+    v_columns := array(
+      select quote_ident(a.attname)
       from pg_attribute as a
       where a.attrelid = to_regclass('pgjobs.' || v_part.relation)
         and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      order by a.attnum
     );
+    v_changed := array_remove(v_columns, 'id');
     execute format(
-      'insert into pgjobs.%1$I (%2$s) overriding system value'
-      ' select %2$s from jsonb_populate_recordset(null::pgjobs.%1$I, $1) on conflict (%3$s) do update set (%4$s) = row (%5$s)',
-      v_part.relation, v_columns, v_part.identity,
-      (select string_agg(c.name, ', ') from regexp_split_to_table(v_columns, ', ') as c (name) where c.name <> 'id'),
-      (select string_agg('excluded.' || c.name, ', ') from regexp_split_to_table(v_columns, ', ') as c (name) where c.name <> 'id')
+      'insert into pgjobs.%I (%s) overriding system value'
+      ' select %s from jsonb_populate_recordset(null::pgjobs.%I, $1) on conflict (%s) do update set (%s) = row (excluded.%s)',
+      v_part.relation, array_to_string(v_columns, ', '), array_to_string(v_columns, ', '), v_part.relation,
+      array_to_string(v_part.identity, ', '), array_to_string(v_changed, ', '), array_to_string(v_changed, ', excluded.')
     ) using _take_over_jobs.told -> v_part.name;
   end loop;
   insert into pgjobs.lanes (job_id, priority)

@@ -21,7 +21,7 @@ begin
       'created_at', pgjobs._known_moment(v.created_at), 'started_at', pgjobs._known_moment(v.started_at),
       'ended_at', pgjobs._known_moment(v.ended_at)
     ) order by i.place), '[]'))
-    from unnest(v_seen[:100]) with ordinality as i (id, place)
+    from unnest(v_seen[1:100]) with ordinality as i (id, place)
     join pgjobs.dependencies as d
       on d.task_id = case when _shown_kin.before then _shown_kin.of_task else i.id end
       and d.after_id = case when _shown_kin.before then i.id else _shown_kin.of_task end

@@ -23,7 +23,7 @@ declare
     regexp_match(_fitting_action.advice, '^select \* from \w+\.(list_keys)\((''.*'')\)$')
   );
   v_why text[] := regexp_match(_fitting_action.advice, ' from \w+\.why\((\d+)\)$');
-  v_node text[] := regexp_match(_fitting_action.advice, '^-- (?:on that machine|run): .*pgjobs cleanup run(?: --node (.+))?$');
+  v_node text[] := regexp_match(_fitting_action.advice, '^-- (on that machine|run): .*pgjobs cleanup run( --node (.+))?$');
   v_cleanups text[] := regexp_match(_fitting_action.advice, ' from \w+\.incomplete_cleanup_tasks where status = ''(\w+)''$');
   v_text text := pgjobs._first_literal(coalesce(v_call[2], v_view[2]));
 begin
@@ -65,7 +65,7 @@ begin
   elsif v_why is not null then
     return query select 'open_task', jsonb_build_object('task_id', pgjobs.task_uuid(v_why[1]::bigint));
   elsif v_node is not null then
-    return query select 'open_cleanups', jsonb_build_object('node_id', coalesce(v_node[1], 'hub'));
+    return query select 'open_cleanups', jsonb_build_object('node_id', coalesce(v_node[3], 'hub'));
   elsif _fitting_action.advice ~ '^select \* from \w+\.workers_status$' then
     return query select 'open_workers', '{}'::jsonb;
   end if;

@@ -61,9 +61,9 @@ class LineIn(Wire):
 
     message: str = Field(max_length=100_000, pattern=r"^[^\x00]*$", description="Cut after 4,000 characters.")
     level: Literal["debug", "info", "warning", "error", "critical"] = "info"
-    ago: Annotated[float, JSON_NUMBER, Field(ge=0, le=86400, description="Seconds since it was written.")] = 0
+    ago: Annotated[float, Field(ge=0, le=86400, description="Seconds since it was written."), JSON_NUMBER] = 0
     dropped: Annotated[
-        int, JSON_NUMBER, Field(ge=0, le=1_000_000, description="Lines before it that were left out.")
+        int, Field(ge=0, le=1_000_000, description="Lines before it that were left out."), JSON_NUMBER
     ] = 0
 
 

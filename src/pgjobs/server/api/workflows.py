@@ -34,8 +34,9 @@ router = APIRouter(route_class=ProblemRoute, tags=["workflows"])
 _ONE = problems("unauthorized", "workflow-not-found")
 _ACTING = problems("unauthorized", "forbidden", "workflow-not-found", "payload-too-large")
 Named = Annotated[str | None, Query(max_length=200, description="Only workflows of this name.")]
+_CURSOR = r"^[0-9a-f]{1,14}(-[0-9a-f]{1,14})*$"
 Cursor = Annotated[
-    str | None, Query(max_length=20_000, pattern=r"^[0-9a-f-]*$", description="The `next` of the last page.")
+    str | None, Query(max_length=20_000, pattern=_CURSOR, description="The `next` of the last page.")
 ]
 PageSize = Annotated[int, Query(ge=1, le=500, description="Items on the page.")]
 TraceHeader = Annotated[str | None, Header(include_in_schema=False)]
