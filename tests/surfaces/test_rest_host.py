@@ -30,6 +30,7 @@ from pgjobs.server import (
     verify_writable_room,
 )
 from pgjobs.upkeep.sweeper import run_sweeper
+from tests.surfaces.processes import wait_until
 from tests.surfaces.rest_server import Api, problem_of, serving
 
 USER = SimpleNamespace(id=UUID(int=7), is_superuser=True)
@@ -195,6 +196,11 @@ class Double(BaseModel):
         return self.number * 2
 
 
+def await_job(api: Api, job: str) -> None:
+    """A server answers before its own jobs are registered, as it does without a database."""
+    wait_until(lambda: api.get(f"rooms/lab/jobs/{job}").status_code == 200)
+
+
 def test_internal_jobs_run_inside_the_server(queue_url: str, queue: Queue):
     app = hosting(queue_url)
 
@@ -205,6 +211,8 @@ def test_internal_jobs_run_inside_the_server(queue_url: str, queue: Queue):
     install(app)
     wait = {"Prefer": "wait=20"}
     with serving(app) as base, Api(base, None) as api:
+        await_job(api, "@internal:modifiers:Double")
+        await_job(api, "@internal:modifiers:Shout")
         done = api.submit("@internal:modifiers:Double", number=21)
         assert api.get(f"tasks/{done['id']}", headers=wait).json()["result"] == 42
         loud = api.submit("@internal:modifiers:Shout", word="hi")
@@ -228,6 +236,7 @@ def test_an_internal_task_that_cannot_be_dispatched_fails(queue_url: str, queue:
     register_internal(app, {"modifiers:Double": Double}, executor=executor)
     install(app)
     with serving(app) as base, Api(base, None) as api:
+        await_job(api, "@internal:modifiers:Double")
         broken = api.submit("@internal:modifiers:Double", broken=True)
         failed = api.get(f"tasks/{broken['id']}", headers={"Prefer": "wait=20"}).json()
         assert (failed["status"], failed["error"]) == ("failed", "Failed to dispatch to internal executor")

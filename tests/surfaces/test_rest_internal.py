@@ -139,6 +139,10 @@ async def test_a_server_that_hands_tasks_on_serves_again_after_it_was_taken_for_
     async with served(queue, executor=executor):
         (worker,) = await workers_of(queue)
         await queue.retire_worker(worker.id)
+        # What a claim under way takes for the old worker waits for the next sweep.
+        async with asyncio.timeout(20):
+            while [each.id for each in await workers_of(queue)] == [worker.id]:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
         await queue.submit_task(ECHO, {"says": "hello"}, room="lab")
         async with asyncio.timeout(20):
             assert await handed_on.get() == {"says": "hello"}
