@@ -254,6 +254,12 @@ async def test_constraints_of_one_name_keep_one_truth(catalog):
     assert {name: kept for name, kept in truths.items() if len(kept) > 1} == {}
 
 
+async def test_whoever_lists_functions_sees_verbs_only(catalog):
+    """Each has a file of its name; the others begin with an underscore."""
+    seen = {name for name in await functions(catalog) if not name.startswith("_")}
+    assert seen == {*VERBS, "task_id", "task_uuid"}
+
+
 async def test_no_function_outgrows_a_page(catalog):
     lengths = {
         name: len(body(function).splitlines()) for name, function in (await functions(catalog)).items()

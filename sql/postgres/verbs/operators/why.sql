@@ -1,5 +1,5 @@
 -- Why a task that has ended or is ignored is not run.
-create function pgjobs.why_over(task pgjobs.task, now timestamptz)
+create function pgjobs._why_over(task pgjobs.task, now timestamptz)
 returns table (checked text, is_ok boolean, answer text, advice text)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -32,10 +32,10 @@ begin
 end
 $$;
 
-comment on function pgjobs.why_over is 'Whether a task is over. Example: see pgjobs.why, which asks it first';
+comment on function pgjobs._why_over is 'Whether a task is over. Example: see pgjobs.why, which asks it first';
 
 -- Why a task that somebody holds has not ended.
-create function pgjobs.why_held(task pgjobs.task, now timestamptz)
+create function pgjobs._why_held(task pgjobs.task, now timestamptz)
 returns table (checked text, is_ok boolean, answer text, advice text)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -75,10 +75,10 @@ begin
 end
 $$;
 
-comment on function pgjobs.why_held is 'Who holds a task. Example: see pgjobs.why, which asks it second';
+comment on function pgjobs._why_held is 'Who holds a task. Example: see pgjobs.why, which asks it second';
 
 -- Why a pending task is not claimed: its time, its job, its workers, its place in line.
-create function pgjobs.why_pending(task pgjobs.task, now timestamptz)
+create function pgjobs._why_pending(task pgjobs.task, now timestamptz)
 returns table (checked text, is_ok boolean, answer text, advice text)
 language plpgsql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -112,7 +112,7 @@ begin
   join pgjobs.workers as w on w.id = l.worker_id
   where l.job_id = task.job_id;
   if task.phase in ('sleeping', 'waiting', 'dependent', 'held') then
-    select w.answer, w.advice into v_wait_answer, v_wait_advice from pgjobs._wait_in_words(task.id, why_pending.now) as w;
+    select w.answer, w.advice into v_wait_answer, v_wait_advice from pgjobs._wait_in_words(task.id, _why_pending.now) as w;
   end if;
   v_is_alive := v_last_heard >= now - (select s.worker_timeout from pgjobs.settings as s);
   return query
@@ -183,7 +183,7 @@ begin
 end
 $$;
 
-comment on function pgjobs.why_pending is 'Why a pending task is not claimed. Example: see pgjobs.why, which asks it last';
+comment on function pgjobs._why_pending is 'Why a pending task is not claimed. Example: see pgjobs.why, which asks it last';
 
 -- Why a task is where it is: checks in order, one row each, ok or not, in words.
 -- The first that is not ok is the reason; `advice` is what would change it.
@@ -217,14 +217,14 @@ begin
   select (c.place + 1)::integer, c.checked, c.is_ok, c.answer, c.advice
   from (
     select o.checked, o.is_ok, o.answer, o.advice, o.place
-    from pgjobs.why_over(v_task, v_now) with ordinality as o (checked, is_ok, answer, advice, place)
+    from pgjobs._why_over(v_task, v_now) with ordinality as o (checked, is_ok, answer, advice, place)
     union all
     select h.checked, h.is_ok, h.answer, h.advice, 2 + h.place
-    from pgjobs.why_held(v_task, v_now) with ordinality as h (checked, is_ok, answer, advice, place)
+    from pgjobs._why_held(v_task, v_now) with ordinality as h (checked, is_ok, answer, advice, place)
     where v_task.status in ('claimed', 'running')
     union all
     select p.checked, p.is_ok, p.answer, p.advice, 2 + p.place
-    from pgjobs.why_pending(v_task, v_now) with ordinality as p (checked, is_ok, answer, advice, place)
+    from pgjobs._why_pending(v_task, v_now) with ordinality as p (checked, is_ok, answer, advice, place)
     where v_task.status = 'pending'
   ) as c
   order by c.place;

@@ -1,5 +1,5 @@
 -- A task as the console shows it: by its public id and its number, with the actions it allows.
-create function pgjobs.seen_task(task pgjobs.task)
+create function pgjobs._seen_task(task pgjobs.task)
 returns jsonb
 language sql stable
 set search_path = pg_catalog, pgjobs, pg_temp
@@ -18,8 +18,8 @@ as $$
     )
 $$;
 
-comment on function pgjobs.seen_task is
-  'A task as the console shows it. Example: select pgjobs.seen_task(t) from pgjobs.task as t where t.id = 42';
+comment on function pgjobs._seen_task is
+  'A task as the console shows it. Example: select pgjobs._seen_task(t) from pgjobs.task as t where t.id = 42';
 
 -- A page of the newest tasks that fit every filter given, in one row: the tasks,
 -- and `next`, the public id before which to go on. A page can be empty and still
@@ -56,7 +56,7 @@ begin
   ) as f;
   return query
   select
-    coalesce(jsonb_agg(pgjobs.seen_task(v) order by v.id desc), '[]'), pgjobs.task_uuid(v_next), v_looked,
+    coalesce(jsonb_agg(pgjobs._seen_task(v) order by v.id desc), '[]'), pgjobs.task_uuid(v_next), v_looked,
     (select pgjobs._known_moment(o.created_at) from pgjobs.tasks as o where o.id = v_oldest)
   from pgjobs.task as v
   where v.id = any (v_ids);

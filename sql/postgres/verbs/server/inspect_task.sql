@@ -17,7 +17,7 @@ begin
   end if;
   return query
   select
-    pgjobs.seen_task(v), pgjobs._shown_payload(t.payload, c.show_secrets), pgjobs._shown_payload(o.result, c.show_secrets),
+    pgjobs._seen_task(v), pgjobs._shown_payload(t.payload, c.show_secrets), pgjobs._shown_payload(o.result, c.show_secrets),
     case when v.status = 'pending' and v.phase not in ('sleeping', 'waiting', 'dependent', 'held') then pgjobs._queue_position(v.id, v.job_id, v.priority) end,
     substr(t.trace_context, 4, 32)
   from pgjobs.task as v

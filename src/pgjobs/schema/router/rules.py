@@ -117,8 +117,8 @@ _MOST_TELLING = (
 )
 
 RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("help", "preview_schedule", "next_cursor", "task_id", "task_uuid", "seen_task"), Here()),
-    **dict.fromkeys(("why_over", "why_held", "why_pending", "replication_position"), Here()),
+    **dict.fromkeys(("help", "preview_schedule", "next_cursor", "task_id", "task_uuid"), Here()),
+    "replication_position": Here(),
     # One task.
     **dict.fromkeys(
         ("get_task", "why", "get_generic_job"), OfTask("coalesce({task_id}, pgjobs.task_id({task_uuid}))")
