@@ -51,7 +51,8 @@ def test_tasks_of_all_cells_are_listed_and_a_missing_cell_is_named(over_cells: C
     # An id leads to its cell.
     rows.filter(has_text="us").first.get_by_role("link").first.click()
     expect(page.get_by_text("texas").first).to_be_visible()
-    page.get_by_role("combobox", name="Cell").select_option("us")
+    with page.expect_event("load"):
+        page.get_by_role("combobox", name="Cell").select_option("us")
     page.goto(over_cells.at("/tasks"))
     expect(page.get_by_role("table", name="Tasks").locator("tbody tr")).to_have_count(2)
     expect(page.get_by_role("status").filter(has_text="Not shown")).to_have_count(0)
