@@ -109,8 +109,11 @@ comment on function pgjobs._inflight is
   'How many jobs of an owner are leased. Example: select pgjobs._inflight(''chatbooks'', ''ada'')';
 
 -- Jobs by what they are, in a status of the generic job manager that is not completed, oldest first.
+-- Whatever narrows the choice is said here: asked of the first `most` afterwards, it would never reach those behind.
 create function pgjobs._chosen_generic(
-  domain text, queue text, job_type text, status text, owner_user_id text, most integer
+  domain text, queue text, job_type text, status text, owner_user_id text, most integer,
+  only_ids bigint[] default null, created_before timestamptz default null, claimed_before timestamptz default null,
+  is_retrying boolean default false, is_free boolean default false
 )
 returns bigint[]
 language plpgsql stable
@@ -131,7 +134,15 @@ begin
     select t.id
     from pgjobs._generic_homes(_chosen_generic.status, v_jobs, 9223372036854775807) as h
     join pgjobs.tasks as t on t.id = h.task_id
-    where _chosen_generic.owner_user_id is null or t.owner = _chosen_generic.owner_user_id
+    left join pgjobs.scheduled as s on s.task_id = t.id
+    where (_chosen_generic.owner_user_id is null or t.owner = _chosen_generic.owner_user_id)
+      and (_chosen_generic.only_ids is null or t.id = any (_chosen_generic.only_ids))
+      and (_chosen_generic.created_before is null or t.created_at < _chosen_generic.created_before)
+      and (_chosen_generic.claimed_before is null or exists (
+        select from pgjobs.leases as l where l.task_id = t.id and l.claimed_at < _chosen_generic.claimed_before
+      ))
+      and (not _chosen_generic.is_retrying or (s.error is not null and s.waits_for is null))
+      and (not _chosen_generic.is_free or s.waits_for is null)
     order by t.id
     limit _chosen_generic.most
   );

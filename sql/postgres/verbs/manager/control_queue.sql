@@ -18,6 +18,9 @@ begin
   if control_queue.action is null or control_queue.action not in ('pause', 'resume', 'drain') then
     perform pgjobs._refuse('validation-error', 'action must be pause, resume or drain', format('Got %s.', quote_nullable(control_queue.action)));
   end if;
+  if control_queue.domain is null or control_queue.queue is null then
+    perform pgjobs._refuse('validation-error', 'domain and queue must be given');
+  end if;
   if control_queue.domain not in ('@global', '@internal') then
     perform pgjobs._check_job_type(control_queue.domain, control_queue.queue, 'any');
   end if;

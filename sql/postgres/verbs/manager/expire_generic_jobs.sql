@@ -22,8 +22,8 @@ declare
   v_waiting bigint[] := '{}';
   v_running bigint[] := '{}';
 begin
-  if expire_generic_jobs.action not in ('cancel', 'fail') then
-    perform pgjobs._refuse('validation-error', 'action must be cancel or fail', format('Got %s.', quote_literal(expire_generic_jobs.action)));
+  if expire_generic_jobs.action is null or expire_generic_jobs.action not in ('cancel', 'fail') then
+    perform pgjobs._refuse('validation-error', 'action must be cancel or fail', format('Got %s.', quote_nullable(expire_generic_jobs.action)));
   end if;
   if num_nonnulls(expire_generic_jobs.age, expire_generic_jobs.runtime) = 0
     or least(expire_generic_jobs.age, expire_generic_jobs.runtime) <= interval '0'
@@ -32,23 +32,17 @@ begin
     perform pgjobs._refuse('validation-error', 'age or runtime must be given, and be longer than zero');
   end if;
   if expire_generic_jobs.age is not null then
-    v_waiting := array(
-      select t.id
-      from unnest(pgjobs._chosen_generic(expire_generic_jobs.domain, expire_generic_jobs.queue, expire_generic_jobs.job_type, 'queued', null, expire_generic_jobs.most)) as i (id)
-      join pgjobs.tasks as t on t.id = i.id
-      where t.created_at < v_now - expire_generic_jobs.age
-      order by t.id
+    v_waiting := pgjobs._chosen_generic(
+      expire_generic_jobs.domain, expire_generic_jobs.queue, expire_generic_jobs.job_type, 'queued', null,
+      expire_generic_jobs.most, created_before => v_now - expire_generic_jobs.age
     );
   end if;
   if expire_generic_jobs.runtime is not null then
-    v_running := array(
-      select l.task_id
-      from unnest(pgjobs._chosen_generic(expire_generic_jobs.domain, expire_generic_jobs.queue, expire_generic_jobs.job_type, 'processing', null, expire_generic_jobs.most)) as i (id)
-      join pgjobs.leases as l on l.task_id = i.id
-      where l.claimed_at < v_now - expire_generic_jobs.runtime
-      order by l.task_id
-      limit expire_generic_jobs.most - cardinality(v_waiting)
+    v_running := pgjobs._chosen_generic(
+      expire_generic_jobs.domain, expire_generic_jobs.queue, expire_generic_jobs.job_type, 'processing', null,
+      expire_generic_jobs.most, claimed_before => v_now - expire_generic_jobs.runtime
     );
+    v_running := v_running[1:expire_generic_jobs.most - cardinality(v_waiting)];
   end if;
   if expire_generic_jobs.dry_run then
     return query select i.id, null::text from unnest(v_waiting || v_running) as i (id);

@@ -31,11 +31,12 @@ declare
   );
 begin
   perform pgjobs._check_page(find_generic_jobs.page_size, find_generic_jobs.page_offset);
-  if find_generic_jobs.sort_by not in ('id', 'created_at', 'available_at', 'priority', 'status')
-    or find_generic_jobs.sort_order not in ('asc', 'desc')
-  then
+  if not coalesce(
+    find_generic_jobs.sort_by in ('id', 'created_at', 'available_at', 'priority', 'status')
+    and find_generic_jobs.sort_order in ('asc', 'desc'), false
+  ) then
     perform pgjobs._refuse('validation-error', 'sort_by must be id, created_at, available_at, priority or status, and sort_order asc or desc',
-      format('Got %s, %s.', find_generic_jobs.sort_by, find_generic_jobs.sort_order));
+      format('Got %s, %s.', quote_nullable(find_generic_jobs.sort_by), quote_nullable(find_generic_jobs.sort_order)));
   end if;
   return query
   with fitting as materialized (

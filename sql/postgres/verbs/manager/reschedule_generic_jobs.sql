@@ -28,12 +28,7 @@ begin
   end if;
   v_tasks := pgjobs._chosen_generic(
     reschedule_generic_jobs.domain, reschedule_generic_jobs.queue, reschedule_generic_jobs.job_type, 'queued',
-    reschedule_generic_jobs.owner_user_id, reschedule_generic_jobs.most
-  );
-  v_tasks := array(
-    select i.id from unnest(v_tasks) as i (id)
-    where not exists (select from pgjobs.scheduled as s where s.task_id = i.id and s.waits_for is not null)
-    order by i.id
+    reschedule_generic_jobs.owner_user_id, reschedule_generic_jobs.most, is_free => true
   );
   return query
   select m.task_id, m.available_at

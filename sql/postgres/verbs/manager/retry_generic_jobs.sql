@@ -20,24 +20,15 @@ as $$
 declare
   v_tasks bigint[];
 begin
-  if retry_generic_jobs.of_status not in ('failed', 'quarantined', 'queued') then
+  if retry_generic_jobs.of_status is null or retry_generic_jobs.of_status not in ('failed', 'quarantined', 'queued') then
     perform pgjobs._refuse('validation-error', 'status must be failed, quarantined or queued',
-      format('Got %s.', quote_literal(retry_generic_jobs.of_status)));
+      format('Got %s.', quote_nullable(retry_generic_jobs.of_status)));
   end if;
   v_tasks := pgjobs._chosen_generic(
     retry_generic_jobs.domain, retry_generic_jobs.queue, retry_generic_jobs.job_type, retry_generic_jobs.of_status,
-    retry_generic_jobs.owner_user_id, retry_generic_jobs.most
+    retry_generic_jobs.owner_user_id, retry_generic_jobs.most,
+    only_ids => retry_generic_jobs.task_ids, is_retrying => retry_generic_jobs.of_status = 'queued'
   );
-  if retry_generic_jobs.task_ids is not null then
-    v_tasks := array(select i.id from unnest(v_tasks) as i (id) where i.id = any (retry_generic_jobs.task_ids));
-  end if;
-  if retry_generic_jobs.of_status = 'queued' then
-    v_tasks := array(
-      select s.task_id from pgjobs.scheduled as s
-      where s.task_id = any (v_tasks) and s.error is not null and s.waits_for is null
-      order by s.task_id
-    );
-  end if;
   return query
   select r.task_id, r.status, r.problem
   from pgjobs.retry_tasks(v_tasks, actor => retry_generic_jobs.actor, dry_run => retry_generic_jobs.dry_run) as r;
