@@ -168,3 +168,14 @@ def test_workflows_are_not_on_sqlite(serve: Serve, queue: Queue, ada: Api):
     ):
         assert (refused.status_code, problem_of(refused)) == (501, "not-on-sqlite")
         assert "embedded" in refused.text or "Postgres" in refused.text
+
+
+@postgres_only
+async def test_a_workflow_beyond_the_quota_is_refused_whole(ada: Api, queue: Queue):
+    ada.register()
+    await queue.driver.call("set_quota", room="lab", owner="ada", max_waiting=3)
+    refused = ada.post("rooms/lab/workflows", json={"name": "nightly", "tasks": DIAMOND})
+    assert (refused.status_code, problem_of(refused)) == (429, "quota-exceeded")
+    assert int(refused.headers["Retry-After"]) > 0
+    assert await queue.list_workflows() == []
+    assert ada.get("rooms/lab/tasks").json()["total"] == 0

@@ -86,7 +86,10 @@ async def suspend_task(
 
 @router.post(
     "/tasks/{task_id}/calls",
-    responses={**_HELD, **problems("job-not-found", "task-not-found", "job-unavailable", "payload-invalid")},
+    responses={
+        **_HELD,
+        **problems("job-not-found", "task-not-found", "job-unavailable", "payload-invalid", "quota-exceeded"),
+    },
 )
 async def call_tasks(task_id: UUID, body: CallIn, queue: ActQueueDep, lease_token: LeaseToken) -> CallsOut:
     """Submit tasks in a named step, and give the lease back until they have ended; then it has results."""

@@ -59,6 +59,7 @@ TraceHeader = Annotated[str | None, Header(include_in_schema=False)]
             "payload-invalid",
             "room-locked",
             "internal-job-not-configured",
+            "quota-exceeded",
         ),
     },
 )

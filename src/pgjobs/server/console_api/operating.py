@@ -114,6 +114,7 @@ async def set_job_policy(job_id: UUID, body: PolicyWanted, queue: QueueDep, oper
         "invalid-task-transition",
         "payload-too-large",
         "payload-invalid",
+        "quota-exceeded",
     ),
 )
 async def resubmit_task(
